@@ -1,0 +1,45 @@
+# The commands of everyday work; each builds what it needs. CMake and Ninja do the real work, in build/<preset>.
+PRESET ?= dev
+BUILD := build/$(PRESET)
+JOBS ?= $(shell nproc)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build run test lint format clean
+
+help:
+	@echo "make run       build, then compile, run and check a gallery of Metal kernels"
+	@echo "make test      build, then run every test"
+	@echo "make build     build only"
+	@echo "make lint      check format, layers and clang-tidy"
+	@echo "make format    format the C++ sources in place"
+	@echo "make setup     install missing Debian packages (the others do this first)"
+	@echo "make clean     delete build/"
+	@echo
+	@echo "PRESET=release, asan or tsan builds another way (default: dev), JOBS=n limits parallel work."
+
+setup:
+	@scripts/setup.sh
+
+# Ninja runs CMake again by itself when a CMake file changes.
+$(BUILD)/build.ninja: | setup
+	cmake --preset $(PRESET)
+
+build: setup $(BUILD)/build.ninja
+	cmake --build $(BUILD) --parallel $(JOBS)
+
+run: build
+	$(BUILD)/bin/gallery --output build/gallery
+
+test: build
+	ctest --preset $(PRESET) --parallel $(JOBS)
+
+lint: build
+	scripts/check_layers.py
+	scripts/check_format.sh
+	scripts/check_tidy.sh $(BUILD) $(JOBS)
+
+format: setup
+	scripts/check_format.sh --fix
+
+clean:
+	rm -rf build

@@ -1,0 +1,30 @@
+# Compiler settings shared by every target.
+option(PEWTER_TESTS "Build the tests" ON)
+option(PEWTER_BENCHMARKS "Build the benchmarks" OFF)
+set(PEWTER_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+# Dev: optimised, asserts on, line tables for backtraces but no full debug information, which would double the build.
+set(CMAKE_CXX_FLAGS_DEV "-O2 -g1")
+
+find_program(PEWTER_CCACHE ccache)
+if(PEWTER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${PEWTER_CCACHE}")
+endif()
+
+# Warnings are errors in our own code; headers of others are SYSTEM.
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Werror)
+if(PEWTER_SANITIZE)
+  add_compile_options(-fsanitize=${PEWTER_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${PEWTER_SANITIZE})
+endif()

@@ -1,0 +1,78 @@
+#include "pewter/base/cpu.h"
+
+#include <fstream>
+
+namespace pewter::cpu {
+namespace {
+
+std::string read_brand() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("model name", 0) == 0) {
+      const auto colon = line.find(':');
+      return colon == std::string::npos ? "unknown" : line.substr(colon + 2);
+    }
+  }
+  return "unknown";
+}
+
+std::string read_level() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  // The levels of the x86-64 psABI; v3 is the first with F16C, FMA and AVX2.
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl")) {
+    return "x86-64-v4";
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
+    return "x86-64-v3";
+  }
+  if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt")) {
+    return "x86-64-v2";
+  }
+  return "x86-64";
+#else
+  return "generic";
+#endif
+}
+
+std::vector<std::string> read_features() {
+  std::vector<std::string> found;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const auto note = [&](const char* name, int present) {
+    if (present != 0) {
+      found.emplace_back(name);
+    }
+  };
+  note("sse4.2", __builtin_cpu_supports("sse4.2"));
+  note("avx", __builtin_cpu_supports("avx"));
+  note("avx2", __builtin_cpu_supports("avx2"));
+  note("fma", __builtin_cpu_supports("fma"));
+  note("bmi2", __builtin_cpu_supports("bmi2"));
+  note("avx512f", __builtin_cpu_supports("avx512f"));
+  note("avx512bw", __builtin_cpu_supports("avx512bw"));
+  note("avx512vl", __builtin_cpu_supports("avx512vl"));
+#endif
+  return found;
+}
+
+}  // namespace
+
+const std::string& brand() {
+  static const std::string value = read_brand();
+  return value;
+}
+
+const std::string& level() {
+  static const std::string value = read_level();
+  return value;
+}
+
+const std::vector<std::string>& features() {
+  static const std::vector<std::string> value = read_features();
+  return value;
+}
+
+}  // namespace pewter::cpu

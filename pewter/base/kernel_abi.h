@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// The border between compiled kernels and the executor that calls them.
+///
+/// Compiled code reads these structures by offset, so a change here is a change of `kKernelAbiVersion`, which is
+/// part of every cache key.
+namespace pewter::abi {
+
+inline constexpr std::uint32_t kKernelAbiVersion = 1;
+
+inline constexpr std::uint32_t kSimdWidth = 32;
+inline constexpr std::uint32_t kMaxBuffers = 31;
+inline constexpr std::uint32_t kMaxThreadgroupArguments = 31;
+inline constexpr std::uint32_t kMaxThreadsPerThreadgroup = 1024;
+inline constexpr std::uint32_t kMaxThreadgroupMemory = 32768;
+
+/// What one dispatch gives to each of its threads. Read-only while the dispatch runs.
+struct Launch {
+  /// Address bound to each `[[buffer(n)]]`, offset included; null when nothing is bound.
+  const void* buffers[kMaxBuffers];
+  /// Offset of each `[[threadgroup(n)]]` argument from `Group::threadgroup_memory`.
+  std::uint32_t threadgroup_offsets[kMaxThreadgroupArguments];
+  std::uint32_t threads_per_grid[3];
+  std::uint32_t threadgroups_per_grid[3];
+  /// Size that was asked for; groups at the edge of a non-uniform grid are smaller (`Group::size`).
+  std::uint32_t threads_per_threadgroup[3];
+  std::uint32_t grid_origin[3];
+};
+
+/// One threadgroup of a dispatch.
+struct Group {
+  /// At least the dispatch's threadgroup memory, 128-byte aligned; static variables come first.
+  std::byte* threadgroup_memory;
+  std::uint32_t position[3];
+  std::uint32_t size[3];
+};
+
+/// Runs threads `first` .. `first + count - 1` of a group, by linear index (x fastest) over `Group::size`.
+///
+/// A kernel with barriers or simdgroup operations is called with one thread at a time, each on a fiber of its own.
+using EntryPoint = void (*)(const Launch* launch,
+                            const Group* group,
+                            std::uint32_t first,
+                            std::uint32_t count);
+
+}  // namespace pewter::abi

@@ -1,0 +1,189 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pewter/base/result.h"
+
+/// MSL text in, machine code and reflection out. The one header of the compiler that others include.
+namespace pewter::compiler {
+
+enum class Severity { Note, Warning, Error };
+
+/// One message of the compiler, at the user's own position.
+struct Diagnostic {
+  Severity severity = Severity::Error;
+  std::string file;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::string text;
+  /// As a terminal shows it: `file:line:column: error: text`, the source line, a caret, and notes.
+  std::string rendered;
+};
+
+/// Why a library or a kernel could not be built: every diagnostic, not just the first.
+struct CompileFailure {
+  std::vector<Diagnostic> diagnostics;
+
+  /// All diagnostics as one text, in source order.
+  std::string text() const;
+};
+
+enum class MathMode : std::uint8_t { Safe, Relaxed, Fast };
+
+/// How to read a source text. Every member takes part in cache keys.
+struct LibraryOptions {
+  /// `major << 16 | minor`, as MTLLanguageVersion; 0 means the newest supported.
+  std::uint32_t language_version = 0;
+  MathMode math_mode = MathMode::Fast;
+  /// `name` to `value`, defined before the first line of the source.
+  std::vector<std::pair<std::string, std::string>> macros;
+  std::vector<std::string> include_paths;
+  /// The name that diagnostics give to the source text.
+  std::string source_name = "program_source";
+
+  bool operator==(const LibraryOptions&) const = default;
+};
+
+enum class ScalarType : std::uint8_t {
+  None, Bool, Char, UChar, Short, UShort, Int, UInt, Long, ULong, Half, BFloat, Float,
+  /// A structure, array, pointer or anything else that is not a scalar or vector.
+  Other,
+};
+
+/// Element type, columns and rows: `float4` is {Float, 1, 4}, `half4x3` is {Half, 4, 3}.
+struct ValueType {
+  ScalarType scalar = ScalarType::None;
+  std::uint8_t columns = 1;
+  std::uint8_t rows = 1;
+
+  bool operator==(const ValueType&) const = default;
+};
+
+enum class ParameterKind : std::uint8_t { Buffer, Threadgroup, Builtin };
+enum class Access : std::uint8_t { ReadOnly, ReadWrite, WriteOnly };
+
+/// One parameter of a kernel as the host sees it.
+struct Parameter {
+  std::string name;
+  ParameterKind kind = ParameterKind::Buffer;
+  /// Index of `[[buffer(n)]]` or `[[threadgroup(n)]]`.
+  std::uint32_t index = 0;
+  /// The pointee for pointers and references, as the user spelled it.
+  std::string type_name;
+  ValueType type;
+  std::uint64_t size = 0;
+  std::uint32_t alignment = 1;
+  Access access = Access::ReadOnly;
+  /// Whether the parameter is a reference or `constant` object rather than an array of unknown length.
+  bool is_reference = false;
+  /// Name of the function constant that switches this parameter on; empty when it is always there.
+  std::string enabled_by;
+  /// Name of the built-in input, for instance "thread_position_in_grid"; empty for other kinds.
+  std::string builtin;
+};
+
+/// A `[[function_constant(n)]]` of the library.
+struct FunctionConstant {
+  std::string name;
+  std::uint32_t index = 0;
+  ValueType type;
+  /// False when the program asks `is_function_constant_defined` before every use.
+  bool required = true;
+};
+
+/// A function that the host can ask for by name, known without compiling its body.
+struct KernelInfo {
+  std::string name;
+  std::vector<Parameter> parameters;
+  /// Indices into `LibraryInfo::constants` of those that the signature or, as far as is known, the body mentions.
+  std::vector<std::uint32_t> constants;
+  /// From `[[max_total_threads_per_threadgroup(n)]]`; 0 when absent.
+  std::uint32_t max_total_threads = 0;
+  /// From `[[required_threads_per_threadgroup(x, y, z)]]`; zeros when absent.
+  std::uint32_t required_threads[3] = {0, 0, 0};
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+};
+
+/// What a library holds.
+struct LibraryInfo {
+  std::vector<KernelInfo> kernels;
+  std::vector<FunctionConstant> constants;
+  std::vector<Diagnostic> warnings;
+
+  /// The kernel with that host name; null when there is none.
+  const KernelInfo* find(const std::string& name) const;
+};
+
+/// Bytes of a function constant's value, in the layout of its MSL type.
+using ConstantBytes = std::vector<std::byte>;
+
+/// Which kernel to compile, and how.
+struct KernelRequest {
+  std::string kernel;
+  /// Values by function constant index.
+  std::map<std::uint32_t, ConstantBytes> constants;
+};
+
+/// A compiled kernel: a relocatable object and what the executor must know to run it.
+struct KernelCode {
+  /// ELF relocatable object, position independent.
+  std::vector<std::byte> object;
+  /// Symbol of the `abi::EntryPoint`.
+  std::string entry;
+  /// Static threadgroup variables; dynamic arguments follow them.
+  std::uint32_t threadgroup_bytes = 0;
+  /// Whether threads wait for each other, so that each needs a fiber.
+  bool needs_fibers = false;
+  bool uses_barriers = false;
+  bool uses_simdgroup = false;
+  bool uses_atomics = false;
+  /// Estimated bytes of stack that one thread needs.
+  std::uint32_t stack_bytes = 0;
+};
+
+/// A parsed source text. Safe to use from any thread.
+class Library {
+ public:
+  virtual ~Library() = default;
+
+  virtual const LibraryInfo& info() const = 0;
+
+  /// Machine code for one kernel, from memory, from the disk cache or compiled now.
+  ///
+  /// Fails when the kernel does not exist, a required constant is missing or of the wrong size, or its body does not
+  /// compile.
+  virtual Result<std::shared_ptr<const KernelCode>, CompileFailure> compile(const KernelRequest& request) = 0;
+};
+
+/// Reads MSL. A text that this machine has compiled before with the same options and version is served from the disk
+/// cache, without loading Clang. Safe to call from any thread.
+Result<std::shared_ptr<Library>, CompileFailure> open_library(const std::string& source,
+                                                              const LibraryOptions& options);
+
+/// Where the disk cache is and how full.
+struct CacheStatus {
+  std::string directory;
+  bool enabled = true;
+  std::uint64_t bytes = 0;
+  std::uint64_t entries = 0;
+  std::uint64_t limit_bytes = 0;
+};
+CacheStatus cache_status();
+
+/// Deletes every entry of the disk cache. Returns how many bytes that freed.
+Result<std::uint64_t> clear_cache();
+
+/// Version of Clang and LLVM that the compiler is built with, for instance "19.1.7".
+std::string llvm_version();
+
+/// CPU that code is compiled for, for instance "x86-64-v3".
+std::string target_cpu();
+
+}  // namespace pewter::compiler

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "pewter/base/kernel_abi.h"
+#include "pewter/metal/executor/loaded_kernel.h"
+
+namespace pewter::executor {
+
+enum class FaultKind : std::uint8_t {
+  None,
+  PageFault,
+  IllegalInstruction,
+  Arithmetic,
+  StackOverflow,
+  Timeout,
+  OutOfMemory,
+};
+
+/// Why a grid ended early, and where.
+struct Fault {
+  FaultKind kind = FaultKind::None;
+  /// The address that was touched, for a page fault.
+  std::uintptr_t address = 0;
+  std::uint32_t group[3] = {0, 0, 0};
+
+  explicit operator bool() const { return kind != FaultKind::None; }
+};
+
+/// One grid, ready to run: the kernel and what its threads read.
+struct Dispatch {
+  const LoadedKernel* kernel = nullptr;
+  abi::Launch launch;
+  /// Static and dynamic threadgroup memory together.
+  std::uint32_t threadgroup_bytes = 0;
+};
+
+/// Runs a grid on the worker threads, with the calling thread helping, and returns when it has ended.
+///
+/// A fault ends the grid, not the process: groups that have not started are dropped. An empty grid runs nothing.
+/// Safe to call from several threads at once; their grids share the workers.
+Fault run(const Dispatch& dispatch);
+
+/// Threads that run kernels, the caller of `run` included. `PEWTER_THREADS`, or one for each core.
+std::uint32_t thread_count();
+
+}  // namespace pewter::executor
