@@ -1,0 +1,11 @@
+#include <pewter/version.h>
+
+#include "pewter/compiler/compiler.h"
+
+namespace pewter {
+
+Version version() {
+  return {PEWTER_VERSION, compiler::llvm_version(), "3.2"};
+}
+
+}  // namespace pewter
