@@ -1,0 +1,41 @@
+#pragma once
+
+#include <Foundation/Foundation.hpp>
+
+#include "MTLDefines.hpp"
+
+namespace MTL {
+
+class Buffer;
+class Device;
+
+static const NS::UInteger AttributeStrideStatic = NS::UIntegerMax;
+
+/// Writes the members of an argument buffer.
+///
+/// An argument buffer is the plain structure that the kernel declares: pointers are eight-byte
+/// addresses and every member lies where a C structure would have it, so it can as well be filled
+/// through Buffer::contents().
+class _MTL_EXPORT ArgumentEncoder : public NS::Referencing<ArgumentEncoder> {
+ public:
+  Device* device() const;
+
+  NS::String* label() const;
+  void setLabel(const NS::String* label);
+
+  NS::UInteger encodedLength() const;
+  NS::UInteger alignment() const;
+
+  void setArgumentBuffer(const Buffer* argumentBuffer, NS::UInteger offset);
+  void setArgumentBuffer(const Buffer* argumentBuffer,
+                         NS::UInteger startOffset,
+                         NS::UInteger arrayElement);
+
+  void setBuffer(const Buffer* buffer, NS::UInteger offset, NS::UInteger index);
+  void setBuffers(const Buffer* const buffers[], const NS::UInteger offsets[], NS::Range range);
+
+  /// Where the bytes of a constant member go; null when there is no such member.
+  void* constantData(NS::UInteger index);
+};
+
+}  // namespace MTL
