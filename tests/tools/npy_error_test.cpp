@@ -1,0 +1,122 @@
+#include <doctest/doctest.h>
+
+#include "tests/support/temporary_directory.h"
+#include "tools/failure.h"
+#include "tools/npy.h"
+
+namespace pewter::tools {
+namespace {
+
+using test::TemporaryDirectory;
+
+std::string file_of(const std::string& dictionary) {
+  std::string file("\x93NUMPY\x01\x00", 8);
+  file += static_cast<char>(dictionary.size() & 0xff);
+  file += static_cast<char>(dictionary.size() >> 8);
+  return file + dictionary;
+}
+
+std::string dictionary(const std::string& descr, const std::string& shape) {
+  return "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }";
+}
+
+std::string error_of(const std::string& start) {
+  try {
+    parse_npy_header(start, "f.npy");
+  } catch (const CommandError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST_CASE("what does not start like a .npy file is refused") {
+  CHECK(error_of("") == "f.npy: not a .npy file");
+  CHECK(error_of("PK\x03\x04 a zip file of arrays") == "f.npy: not a .npy file");
+  CHECK(error_of(std::string("\x93NUMPY\x09\x00\x10\x00", 10)) ==
+        "f.npy: version 9 of the .npy format is not known");
+}
+
+TEST_CASE("a header longer than the file or than any real one is refused") {
+  CHECK(error_of(std::string("\x93NUMPY\x01\x00\xff\xff", 10)) ==
+        "f.npy: .npy header of 65535 bytes is longer than the file or than 65536");
+  CHECK(error_of(std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12)) ==
+        "f.npy: .npy header of 4294967295 bytes is longer than the file or than 65536");
+  CHECK(error_of(std::string("\x93NUMPY\x02\x00\x01\x00", 10)) == "f.npy: damaged .npy header");
+}
+
+TEST_CASE("every cut of a good header is refused") {
+  const std::string good = file_of(dictionary("<f4", "(2, 3)"));
+  for (std::size_t length = 0; length < good.size(); ++length) {
+    CAPTURE(length);
+    CHECK(error_of(good.substr(0, length)) != "accepted");
+  }
+  CHECK(error_of(good) == "accepted");
+}
+
+TEST_CASE("dictionaries with anything but the three keys are refused") {
+  for (const char* text : {
+           "{}",
+           "{'descr': '<f4', 'shape': (1,)}",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'extra': 1}",
+           "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} junk",
+           "{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': (1.5,)}",
+           "{'descr': '<f4', 'fortran_order': False, 'shape': [1]}",
+           "{'descr': __import__('os'), 'fortran_order': False, 'shape': (1,)}",
+           "{'descr': '<f4\x1b[2J', 'fortran_order': False, 'shape': (1,)}",
+       }) {
+    CAPTURE(text);
+    CHECK(error_of(file_of(text)) == "f.npy: damaged .npy header");
+  }
+}
+
+TEST_CASE("types that Metal lacks are named") {
+  CHECK(error_of(file_of(dictionary("<f8", "(1,)"))) ==
+        "f.npy: Metal has no type for NumPy's '<f8'; convert with astype('float32') or another");
+  CHECK(error_of(file_of(dictionary("|O", "(1,)"))) != "accepted");
+  CHECK(error_of(file_of(dictionary(">f4", "(1,)"))) != "accepted");
+  CHECK(error_of(file_of("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,)}")) ==
+        "f.npy: arrays of records are not supported");
+}
+
+TEST_CASE("column-major arrays are refused") {
+  CHECK(error_of(file_of("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2)}")) ==
+        "f.npy: column-major (fortran_order) arrays are not supported");
+}
+
+TEST_CASE("shapes that overflow are refused") {
+  CHECK(error_of(file_of(dictionary("<f4", "(4294967296, 4294967296)"))) ==
+        "f.npy: array of 4294967296 x 4294967296 elements is too large");
+  CHECK(error_of(file_of(dictionary("<f4", "(99999999999999999999,)"))) ==
+        "f.npy: damaged .npy header");
+  std::string many = "(";
+  for (int i = 0; i < 33; ++i) {
+    many += "1, ";
+  }
+  CHECK(error_of(file_of(dictionary("<f4", many + ")"))) == "f.npy: more than 32 dimensions");
+}
+
+TEST_CASE("a file with too little or too much data is refused") {
+  const TemporaryDirectory directory;
+  const std::string head = file_of(dictionary("<f4", "(2,)"));
+  const std::string small = directory.write("small.npy", head + std::string(7, '\0'));
+  const std::string large = directory.write("large.npy", head + std::string(9, '\0'));
+
+  CHECK_THROWS_WITH_AS(read_npy_header(small),
+                       (small + ": 7 bytes of data where 8 are needed").c_str(), CommandError);
+  CHECK_THROWS_AS(read_npy_header(large), CommandError);
+}
+
+TEST_CASE("directories and files that cannot be written are refused") {
+  const TemporaryDirectory directory;
+
+  CHECK_THROWS_WITH_AS(read_npy_header(directory.path().string()), doctest::Contains("not a file"),
+                       CommandError);
+  CHECK_THROWS_WITH_AS(write_npy("/no/such/folder/a.npy", {}, {0}, {}),
+                       "cannot write '/no/such/folder/a.npy'", CommandError);
+}
+
+}  // namespace
+}  // namespace pewter::tools

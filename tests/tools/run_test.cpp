@@ -1,0 +1,173 @@
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "tests/support/temporary_directory.h"
+#include "tests/tools/tool.h"
+#include "tools/npy.h"
+
+namespace pewter::test {
+namespace {
+
+constexpr const char* kSaxpy = R"(#include <metal_stdlib>
+using namespace metal;
+
+kernel void saxpy(device const float* x [[buffer(0)]],
+                  device float* y [[buffer(1)]],
+                  constant float& a [[buffer(2)]],
+                  uint i [[thread_position_in_grid]]) {
+  y[i] = a * x[i] + y[i];
+}
+)";
+
+template <typename T>
+std::vector<T> read_array(const std::filesystem::path& path) {
+  const auto header = tools::read_npy_header(path.string());
+  std::vector<T> values(header.byte_count / sizeof(T));
+  tools::read_npy_data(path.string(), header, std::as_writable_bytes(std::span(values)));
+  return values;
+}
+
+/// A directory with a source file, in which results are saved.
+class Workspace {
+ public:
+  explicit Workspace(const std::string& source) : file_(directory_.write("kernel.metal", source)) {}
+
+  ProcessResult run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"run", file_});
+    return pewter_command(arguments);
+  }
+
+  std::string path(const std::string& name) const { return (directory_.path() / name).string(); }
+
+ private:
+  TemporaryDirectory directory_;
+  std::string file_;
+};
+
+TEST_CASE("buffers and bytes are matched to parameters by name") {
+  const Workspace work(kSaxpy);
+  const auto result =
+      work.run({"--kernel", "saxpy", "--grid", "4", "--buffer", "y=ones:f32:4", "--buffer",
+                "x=range:f32:4", "--bytes", "a=float:2", "--save", "y=" + work.path("y.npy")});
+
+  REQUIRE_MESSAGE(result.code == 0, result.errors);
+  CHECK(contains(result.output, "saxpy: 4 x 1 x 1 threads"));
+  CHECK(read_array<float>(work.path("y.npy")) == std::vector<float>{1, 3, 5, 7});
+}
+
+TEST_CASE("buffers and bytes are matched to parameters by index") {
+  const Workspace work(kSaxpy);
+  const auto result = work.run({"-g", "3", "-b", "0=range:f32:3", "-b", "1=zeros:f32:3", "--bytes",
+                                "2=float:-1", "--save", "1=" + work.path("y.npy")});
+
+  REQUIRE_MESSAGE(result.code == 0, result.errors);
+  CHECK(read_array<float>(work.path("y.npy")) == std::vector<float>{-0.0f, -1, -2});
+}
+
+TEST_CASE("a NumPy file goes in and its shape comes out again") {
+  const Workspace work(kSaxpy);
+  const std::vector<float> input = {1, 2, 3, 4, 5, 6};
+  tools::write_npy(work.path("x.npy"), {}, {2, 3}, std::as_bytes(std::span(input)));
+  const auto result =
+      work.run({"--grid", "6", "--buffer", "x=" + work.path("x.npy"), "--buffer", "y=zeros:f32:2x3",
+                "--bytes", "a=float:10", "--save", "y=" + work.path("y.npy")});
+
+  REQUIRE_MESSAGE(result.code == 0, result.errors);
+  CHECK(tools::read_npy_header(work.path("y.npy")).shape == std::vector<std::uint64_t>{2, 3});
+  CHECK(read_array<float>(work.path("y.npy")) == std::vector<float>{10, 20, 30, 40, 50, 60});
+}
+
+TEST_CASE("a repeated run goes on with the buffers of the last one") {
+  const Workspace work(kSaxpy);
+  const auto result =
+      work.run({"--grid", "2", "--buffer", "x=ones:f32:2", "--buffer", "y=zeros:f32:2", "--bytes",
+                "a=float:1", "--repeat", "5", "--time", "--save", "y=" + work.path("y.npy")});
+
+  REQUIRE_MESSAGE(result.code == 0, result.errors);
+  CHECK(contains(result.output, ", 5 times\n"));
+  CHECK(contains(result.output, "ms median of 5\n"));
+  CHECK(contains(result.output, "compile  "));
+  CHECK(contains(result.output, "GB/s"));
+  CHECK(read_array<float>(work.path("y.npy")) == std::vector<float>{5, 5});
+}
+
+TEST_CASE("an output is shown with statistics and a histogram") {
+  const Workspace work(kSaxpy);
+  const auto result =
+      work.run({"--grid", "1K", "--group", "64", "--buffer", "x=range:f32:1K", "--buffer",
+                "y=zeros:f32:1K", "--bytes", "a=float:1", "--show", "y"});
+
+  REQUIRE_MESSAGE(result.code == 0, result.errors);
+  CHECK(contains(result.output, "y: 1024 x float\n"));
+  CHECK(contains(result.output, "first  0 1 2 3 4 5 6 7 ...\n"));
+  CHECK(contains(result.output, "min 0  max 1023  mean 511.5"));
+  CHECK(contains(result.output, "####"));
+}
+
+TEST_CASE("function constants are set by index and by name") {
+  const Workspace work(R"(#include <metal_stdlib>
+using namespace metal;
+constant bool negate [[function_constant(3)]];
+constant int offset [[function_constant(4)]];
+kernel void f(device int* out, uint i [[thread_position_in_grid]]) {
+  out[i] = (negate ? -int(i) : int(i)) + offset;
+}
+)");
+  const auto result =
+      work.run({"--grid", "3", "--buffer", "out=zeros:i32:3", "--constant", "3=bool:true",
+                "--constant", "offset=int:10", "--save", "out=" + work.path("o.npy")});
+
+  REQUIRE_MESSAGE(result.code == 0, result.errors);
+  CHECK(read_array<int>(work.path("o.npy")) == std::vector<int>{10, 9, 8});
+}
+
+TEST_CASE("grids have up to three dimensions") {
+  const Workspace work(R"(#include <metal_stdlib>
+using namespace metal;
+kernel void f(device uint* out, uint3 i [[thread_position_in_grid]], uint3 n [[threads_per_grid]]) {
+  out[i.x + n.x * (i.y + n.y * i.z)] = i.x + 10 * i.y + 100 * i.z;
+}
+)");
+  const auto result = work.run({"--grid", "2x2x2", "--group", "2x1x2", "--buffer",
+                                "out=zeros:u32:2x2x2", "--save", "out=" + work.path("o.npy")});
+
+  REQUIRE_MESSAGE(result.code == 0, result.errors);
+  CHECK(read_array<std::uint32_t>(work.path("o.npy")) ==
+        std::vector<std::uint32_t>{0, 1, 10, 11, 100, 101, 110, 111});
+}
+
+TEST_CASE("threadgroup memory and macros reach the kernel") {
+  const Workspace work(R"(#include <metal_stdlib>
+using namespace metal;
+kernel void reverse(device int* x, threadgroup int* shared [[threadgroup(0)]],
+                    uint i [[thread_position_in_threadgroup]]) {
+  shared[i] = x[i] * FACTOR;
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  x[i] = shared[COUNT - 1 - i];
+}
+)");
+  const auto result =
+      work.run({"--grid", "4", "--buffer", "x=range:i32:4", "--threadgroup", "shared=16",
+                "--define", "FACTOR=3", "-D", "COUNT=4", "--save", "x=" + work.path("x.npy")});
+
+  REQUIRE_MESSAGE(result.code == 0, result.errors);
+  CHECK(read_array<int>(work.path("x.npy")) == std::vector<int>{9, 6, 3, 0});
+}
+
+TEST_CASE("random input is the same in every run with the same seed") {
+  const Workspace work(kSaxpy);
+  const auto first_element = [&](const std::string& seed) {
+    const auto result =
+        work.run({"--grid", "1", "--seed", seed, "--buffer", "x=random:f32:8", "--buffer",
+                  "y=random:f32:8", "--bytes", "a=float:0", "--show", "x"});
+    REQUIRE_MESSAGE(result.code == 0, result.errors);
+    return result.output;
+  };
+
+  CHECK(first_element("1") == first_element("1"));
+  CHECK(first_element("1") != first_element("2"));
+}
+
+}  // namespace
+}  // namespace pewter::test

@@ -1,0 +1,97 @@
+#include <fmt/core.h>
+#include <pewter/version.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "tools/commands.h"
+#include "tools/failure.h"
+#include "tools/nearest_name.h"
+
+namespace {
+
+using pewter::tools::nearest_name;
+
+constexpr int kFailed = 1;
+constexpr int kBadUsage = 2;
+
+constexpr const char* kFooter = R"(Examples:
+  pewter info
+  pewter run saxpy.metal --grid 1M --buffer x=random:f32:1M --buffer y=ones:f32:1M --bytes a=float:2
+  pewter cache --clear
+
+Exit codes: 0 done, 1 it failed, 2 the command line is wrong.
+)";
+
+/// The sub-command that was chosen, or the program itself.
+const CLI::App& chosen(const CLI::App& app) {
+  const auto commands = app.get_subcommands();
+  return commands.empty() ? app : *commands.front();
+}
+
+/// "pewter" or "pewter run".
+std::string full_name(const CLI::App& app, const CLI::App& command) {
+  return &command == &app ? app.get_name() : app.get_name() + " " + command.get_name();
+}
+
+/// For an argument that nothing takes: the flag or sub-command that it may have meant.
+std::string hint(const CLI::App& command, const std::vector<std::string>& arguments) {
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      known.push_back("--" + name);
+    }
+  }
+  for (const CLI::App* inner : command.get_subcommands(nullptr)) {
+    known.push_back(inner->get_name());
+  }
+  for (const std::string& argument : arguments) {
+    const bool is_known = std::find(known.begin(), known.end(), argument) != known.end();
+    const std::string nearest = is_known ? "" : nearest_name(argument, known);
+    if (!nearest.empty() && (argument.front() == '-') == (nearest.front() == '-')) {
+      return fmt::format("; did you mean '{}'?", nearest);
+    }
+  }
+  return "";
+}
+
+int complain(const CLI::App& app, const CLI::App& command, const std::string& message) {
+  const std::string name = full_name(app, command);
+  fmt::print(stderr, "{}: {}\nsee '{} --help'\n", name, message, name);
+  return kBadUsage;
+}
+
+int run(CLI::App& app, int argc, const char* const* argv) {
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::Success& request) {
+    return app.exit(request);
+  } catch (const CLI::ParseError& error) {
+    const CLI::App& command = chosen(app);
+    const std::vector<std::string> unknown = command.remaining();
+    return complain(app, command, error.what() + hint(command, unknown));
+  } catch (const pewter::tools::UsageError& error) {
+    return complain(app, chosen(app), error.what());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: {}\n", full_name(app, chosen(app)), error.what());
+    return kFailed;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Runs Metal Shading Language kernels on the CPU.", "pewter");
+  app.set_version_flag("--version", pewter::version().pewter);
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  pewter::tools::add_info_command(app);
+  pewter::tools::add_run_command(app);
+  pewter::tools::add_cache_command(app);
+  return run(app, argc, argv);
+}
