@@ -25,7 +25,8 @@ std::string read_level() {
       __builtin_cpu_supports("avx512vl")) {
     return "x86-64-v4";
   }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("bmi2")) {
     return "x86-64-v3";
   }
   if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt")) {

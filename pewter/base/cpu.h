@@ -9,7 +9,8 @@ namespace pewter::cpu {
 /// The processor's own name, for instance "AMD EPYC 7763".
 const std::string& brand();
 
-/// The code generation level that this machine runs: "x86-64-v4", "x86-64-v3", "x86-64-v2", "x86-64" or "generic".
+/// The code generation level that this machine runs: "x86-64-v4", "x86-64-v3", "x86-64-v2",
+/// "x86-64" or "generic".
 const std::string& level();
 
 /// The vector features that matter to kernels, for instance {"avx2", "fma", "f16c"}.

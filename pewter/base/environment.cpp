@@ -37,9 +37,8 @@ bool flag(const char* name, bool fallback) {
   if (!value) {
     return fallback;
   }
-  std::transform(value->begin(), value->end(), value->begin(), [](unsigned char letter) {
-    return static_cast<char>(std::tolower(letter));
-  });
+  std::transform(value->begin(), value->end(), value->begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
   if (*value == "1" || *value == "true" || *value == "yes" || *value == "on") {
     return true;
   }

@@ -52,7 +52,8 @@ Hasher& Hasher::add(std::uint64_t number) {
 }
 
 Digest Hasher::digest() const {
-  return {scramble(state_[0] + std::rotl(state_[1], 17)), scramble(state_[1] ^ std::rotl(state_[0], 43))};
+  return {scramble(state_[0] + std::rotl(state_[1], 17)),
+          scramble(state_[1] ^ std::rotl(state_[0], 43))};
 }
 
 }  // namespace pewter

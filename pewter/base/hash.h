@@ -21,7 +21,8 @@ struct Digest {
   std::string hex() const;
 };
 
-/// Hashes fields one after another; each field's length is hashed too, so "ab","c" and "a","bc" differ.
+/// Hashes fields one after another; each field's length is hashed too, so "ab","c" and "a","bc"
+/// differ.
 class Hasher {
  public:
   Hasher& add(std::string_view text);

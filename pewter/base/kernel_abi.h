@@ -5,8 +5,8 @@
 
 /// The border between compiled kernels and the executor that calls them.
 ///
-/// Compiled code reads these structures by offset, so a change here is a change of `kKernelAbiVersion`, which is
-/// part of every cache key.
+/// Compiled code reads these structures by offset, so a change here is a change of
+/// `kKernelAbiVersion`, which is part of every cache key.
 namespace pewter::abi {
 
 inline constexpr std::uint32_t kKernelAbiVersion = 1;
@@ -38,9 +38,11 @@ struct Group {
   std::uint32_t size[3];
 };
 
-/// Runs threads `first` .. `first + count - 1` of a group, by linear index (x fastest) over `Group::size`.
+/// Runs threads `first` .. `first + count - 1` of a group, by linear index (x fastest) over
+/// `Group::size`.
 ///
-/// A kernel with barriers or simdgroup operations is called with one thread at a time, each on a fiber of its own.
+/// A kernel with barriers or simdgroup operations is called with one thread at a time, each on a
+/// fiber of its own.
 using EntryPoint = void (*)(const Launch* launch,
                             const Group* group,
                             std::uint32_t first,

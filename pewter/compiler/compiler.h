@@ -10,7 +10,8 @@
 
 #include "pewter/base/result.h"
 
-/// MSL text in, machine code and reflection out. The one header of the compiler that others include.
+/// MSL text in, machine code and reflection out. The one header of the compiler that others
+/// include.
 namespace pewter::compiler {
 
 enum class Severity { Note, Warning, Error };
@@ -51,7 +52,19 @@ struct LibraryOptions {
 };
 
 enum class ScalarType : std::uint8_t {
-  None, Bool, Char, UChar, Short, UShort, Int, UInt, Long, ULong, Half, BFloat, Float,
+  None,
+  Bool,
+  Char,
+  UChar,
+  Short,
+  UShort,
+  Int,
+  UInt,
+  Long,
+  ULong,
+  Half,
+  BFloat,
+  Float,
   /// A structure, array, pointer or anything else that is not a scalar or vector.
   Other,
 };
@@ -80,7 +93,8 @@ struct Parameter {
   std::uint64_t size = 0;
   std::uint32_t alignment = 1;
   Access access = Access::ReadOnly;
-  /// Whether the parameter is a reference or `constant` object rather than an array of unknown length.
+  /// Whether the parameter is a reference or `constant` object rather than an array of unknown
+  /// length.
   bool is_reference = false;
   /// Name of the function constant that switches this parameter on; empty when it is always there.
   std::string enabled_by;
@@ -101,7 +115,8 @@ struct FunctionConstant {
 struct KernelInfo {
   std::string name;
   std::vector<Parameter> parameters;
-  /// Indices into `LibraryInfo::constants` of those that the signature or, as far as is known, the body mentions.
+  /// Indices into `LibraryInfo::constants` of those that the signature or, as far as is known, the
+  /// body mentions.
   std::vector<std::uint32_t> constants;
   /// From `[[max_total_threads_per_threadgroup(n)]]`; 0 when absent.
   std::uint32_t max_total_threads = 0;
@@ -116,6 +131,9 @@ struct LibraryInfo {
   std::vector<KernelInfo> kernels;
   std::vector<FunctionConstant> constants;
   std::vector<Diagnostic> warnings;
+  /// Whether the text includes nothing but the standard library, so that equal texts mean equal
+  /// libraries.
+  bool self_contained = true;
 
   /// The kernel with that host name; null when there is none.
   const KernelInfo* find(const std::string& name) const;
@@ -144,6 +162,8 @@ struct KernelCode {
   bool uses_barriers = false;
   bool uses_simdgroup = false;
   bool uses_atomics = false;
+  /// A bit for each `[[buffer(n)]]` that the kernel, with these constants, reads or writes.
+  std::uint32_t required_buffers = 0;
   /// Estimated bytes of stack that one thread needs.
   std::uint32_t stack_bytes = 0;
 };
@@ -157,13 +177,14 @@ class Library {
 
   /// Machine code for one kernel, from memory, from the disk cache or compiled now.
   ///
-  /// Fails when the kernel does not exist, a required constant is missing or of the wrong size, or its body does not
-  /// compile.
-  virtual Result<std::shared_ptr<const KernelCode>, CompileFailure> compile(const KernelRequest& request) = 0;
+  /// Fails when the kernel does not exist, a required constant is missing or of the wrong size, or
+  /// its body does not compile.
+  virtual Result<std::shared_ptr<const KernelCode>, CompileFailure> compile(
+      const KernelRequest& request) = 0;
 };
 
-/// Reads MSL. A text that this machine has compiled before with the same options and version is served from the disk
-/// cache, without loading Clang. Safe to call from any thread.
+/// Reads MSL. A text that this machine has compiled before with the same options and version is
+/// served from the disk cache, without loading Clang. Safe to call from any thread.
 Result<std::shared_ptr<Library>, CompileFailure> open_library(const std::string& source,
                                                               const LibraryOptions& options);
 

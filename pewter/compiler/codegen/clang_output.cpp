@@ -1,0 +1,126 @@
+#include "pewter/compiler/codegen/clang_output.h"
+
+#include "llvm/ADT/SCCIterator.h"
+#include "llvm/Analysis/CallGraph.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+namespace pewter::compiler::codegen {
+namespace {
+
+// Clang emits fptrunc or fpext between types of one width, which LLVM refuses; float holds both
+// exactly.
+void repair_same_width_casts(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto* cast = llvm::dyn_cast<llvm::CastInst>(&instruction);
+    if (cast == nullptr || (cast->getOpcode() != llvm::Instruction::FPTrunc &&
+                            cast->getOpcode() != llvm::Instruction::FPExt)) {
+      continue;
+    }
+    llvm::Type* from = cast->getSrcTy();
+    llvm::Type* to = cast->getDestTy();
+    if (from->getScalarSizeInBits() != to->getScalarSizeInBits()) {
+      continue;
+    }
+    llvm::IRBuilder<> builder(cast);
+    llvm::Value* wide =
+        builder.CreateFPExt(cast->getOperand(0), from->getWithNewType(builder.getFloatTy()));
+    cast->replaceAllUsesWith(builder.CreateFPTrunc(wide, to));
+    cast->eraseFromParent();
+  }
+}
+
+void strip_annotations(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+    if (intrinsic == nullptr) {
+      continue;
+    }
+    if (intrinsic->getIntrinsicID() == llvm::Intrinsic::var_annotation) {
+      intrinsic->eraseFromParent();
+    } else if (intrinsic->getIntrinsicID() == llvm::Intrinsic::ptr_annotation) {
+      intrinsic->replaceAllUsesWith(intrinsic->getArgOperand(0));
+      intrinsic->eraseFromParent();
+    }
+  }
+}
+
+void set_c_convention(llvm::Function& function) {
+  constexpr llvm::StringRef kPrefix = "__regcall3__";
+  if (function.getName().starts_with(kPrefix)) {
+    function.setName(function.getName().drop_front(kPrefix.size()).str());
+  }
+  function.setCallingConv(llvm::CallingConv::C);
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
+      call->setCallingConv(llvm::CallingConv::C);
+    }
+  }
+}
+
+void set_attributes(llvm::Function& function, const KernelPlan& plan) {
+  function.removeFnAttr("target-features");
+  function.removeFnAttr("tune-cpu");
+  // An endless loop stays one and meets the watchdog, instead of being deleted as undefined.
+  function.removeFnAttr(llvm::Attribute::MustProgress);
+  function.addFnAttr("target-cpu", plan.cpu);
+  if (function.isDeclaration()) {
+    return;
+  }
+  function.addFnAttr(llvm::Attribute::NoUnwind);
+  function.removeFnAttr(llvm::Attribute::UWTable);
+  // Large private arrays must touch the guard page, not jump over it.
+  function.addFnAttr("probe-stack", "inline-asm");
+  function.setLinkage(llvm::GlobalValue::InternalLinkage);
+  function.setVisibility(llvm::GlobalValue::DefaultVisibility);
+  function.setComdat(nullptr);
+}
+
+void inline_all_but_recursive(llvm::Module& module) {
+  llvm::CallGraph graph(module);
+  for (auto component = llvm::scc_begin(&graph); !component.isAtEnd(); ++component) {
+    const bool recursive = component.hasCycle();
+    for (llvm::CallGraphNode* node : *component) {
+      llvm::Function* function = node->getFunction();
+      if (function == nullptr || function->isDeclaration()) {
+        continue;
+      }
+      if (recursive) {
+        function->removeFnAttr(llvm::Attribute::AlwaysInline);
+      } else {
+        function->removeFnAttr(llvm::Attribute::NoInline);
+        function->removeFnAttr(llvm::Attribute::OptimizeNone);
+        function->addFnAttr(llvm::Attribute::AlwaysInline);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void normalise(llvm::Module& module, const KernelPlan& plan) {
+  for (llvm::Function& function : module) {
+    if (function.isIntrinsic()) {
+      continue;
+    }
+    repair_same_width_casts(function);
+    strip_annotations(function);
+    set_c_convention(function);
+    set_attributes(function, plan);
+  }
+  for (const char* name : {"llvm.global.annotations", "llvm.used", "llvm.compiler.used"}) {
+    if (llvm::GlobalVariable* variable = module.getNamedGlobal(name)) {
+      variable->eraseFromParent();
+    }
+  }
+  for (llvm::GlobalVariable& variable : module.globals()) {
+    if (!variable.isDeclaration() && !variable.getName().starts_with("llvm.")) {
+      variable.setLinkage(llvm::GlobalValue::InternalLinkage);
+      variable.setComdat(nullptr);
+    }
+  }
+  inline_all_but_recursive(module);
+}
+
+}  // namespace pewter::compiler::codegen

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "llvm/IR/Module.h"
+
+#include "pewter/base/result.h"
+#include "pewter/compiler/codegen/kernel_plan.h"
+
+namespace pewter::compiler::codegen {
+
+/// Symbol of the function that runs one thread, and of the abi::EntryPoint around it.
+inline constexpr const char* kThreadFunction = "pewter.thread";
+inline constexpr const char* kEntryFunction = "pewter_entry";
+
+/// Builds `void pewter.thread(launch, group, index)`, which computes built-in inputs, reads
+/// bindings and calls the kernel.
+///
+/// Bindings are calls of `pewter.buffer(n)` until bind_arguments, so that those which fold away are
+/// known.
+Result<void> build_thread_function(llvm::Module& module, const KernelPlan& plan);
+
+/// Replaces binding calls and `pewter.threadgroup_base` in the thread function by loads. Returns a
+/// bit for each buffer index that the kernel reads. Runs after optimisation.
+std::uint32_t bind_arguments(llvm::Module& module);
+
+/// Builds the abi::EntryPoint: a loop over threads, or a single thread when they run on fibers.
+void build_entry_point(llvm::Module& module, const KernelPlan& plan, bool on_fibers);
+
+}  // namespace pewter::compiler::codegen

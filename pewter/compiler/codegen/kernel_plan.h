@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pewter/compiler/compiler.h"
+
+namespace pewter::compiler::codegen {
+
+/// A parameter of the kernel's IR function, in order.
+struct PlannedParameter {
+  Parameter parameter;
+  /// Symbol of the constant that switches it on; empty when it is always there.
+  std::string enabled_by;
+};
+
+/// A function constant of the module, with the value that the pipeline gives it, if any.
+struct PlannedConstant {
+  std::string name;
+  std::string symbol;
+  std::uint32_t index = 0;
+  std::optional<ConstantBytes> value;
+};
+
+/// What the code generator has to know of a kernel that IR does not say.
+struct KernelPlan {
+  /// The kernel's symbol in the module.
+  std::string function;
+  /// The name by which the host knows it.
+  std::string name;
+  std::vector<PlannedParameter> parameters;
+  std::vector<PlannedConstant> constants;
+  MathMode math_mode = MathMode::Fast;
+  /// Code generation level, for instance "x86-64-v3".
+  std::string cpu;
+};
+
+}  // namespace pewter::compiler::codegen

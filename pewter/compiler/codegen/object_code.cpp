@@ -1,0 +1,88 @@
+#include "pewter/compiler/codegen/object_code.h"
+
+#include <mutex>
+
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/LEB128.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+
+namespace pewter::compiler::codegen {
+namespace {
+
+// Rows of `.stack_sizes`: the function's address, then its frame size as ULEB128.
+std::uint32_t largest_frame(llvm::StringRef object) {
+  auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "kernel"));
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return 0;
+  }
+  std::uint64_t largest = 0;
+  for (const llvm::object::SectionRef& section : (*file)->sections()) {
+    auto name = section.getName();
+    auto contents = section.getContents();
+    if (!name || !contents) {
+      llvm::consumeError(name.takeError());
+      llvm::consumeError(contents.takeError());
+      continue;
+    }
+    if (*name != ".stack_sizes") {
+      continue;
+    }
+    const auto* next = reinterpret_cast<const std::uint8_t*>(contents->begin());
+    const auto* end = reinterpret_cast<const std::uint8_t*>(contents->end());
+    while (end - next > 8) {
+      unsigned length = 0;
+      largest = std::max(largest, llvm::decodeULEB128(next + 8, &length, end));
+      next += 8 + length;
+    }
+  }
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(largest, 1U << 30));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const KernelPlan& plan) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+  const std::string triple = llvm::sys::getDefaultTargetTriple();
+  std::string reason;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, reason);
+  if (target == nullptr) {
+    return failure("no code generator for " + triple + ": " + reason);
+  }
+  llvm::TargetOptions options;
+  options.EmitStackSizeSection = true;
+  options.AllowFPOpFusion =
+      plan.math_mode == MathMode::Safe ? llvm::FPOpFusion::Standard : llvm::FPOpFusion::Fast;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, plan.cpu, "", options, llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  if (machine == nullptr) {
+    return failure("no code generator for " + triple);
+  }
+  return machine;
+}
+
+Result<ObjectCode> emit_object(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile)) {
+    return failure("the code generator cannot write objects");
+  }
+  passes.run(module);
+  ObjectCode code;
+  const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
+  code.bytes.assign(begin, begin + bytes.size());
+  code.stack_bytes = largest_frame(llvm::StringRef(bytes.data(), bytes.size()));
+  return code;
+}
+
+}  // namespace pewter::compiler::codegen

@@ -1,0 +1,251 @@
+#include "pewter/compiler/compiler.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+
+#include "pewter/base/cpu.h"
+#include "pewter/base/hash.h"
+#include "pewter/base/kernel_abi.h"
+#include "pewter/base/log.h"
+#include "pewter/compiler/artifact.h"
+#include "pewter/compiler/backend_loader.h"
+#include "pewter/compiler/disk_cache.h"
+
+namespace pewter::compiler {
+namespace {
+
+/// Bytes of the wire formats below; raised when they change.
+constexpr std::uint64_t kFormatVersion = 1;
+
+CompileFailure plain_failure(const std::string& text) {
+  Diagnostic diagnostic;
+  diagnostic.text = text;
+  diagnostic.rendered = "error: " + text + "\n";
+  return CompileFailure{{std::move(diagnostic)}};
+}
+
+Digest library_key(const std::string& source, const LibraryOptions& options) {
+  Hasher hasher;
+  hasher.add("library").add(kFormatVersion).add(backend_identity()).add(source);
+  hasher.add(options.language_version).add(static_cast<std::uint64_t>(options.math_mode));
+  hasher.add(options.source_name).add(options.macros.size());
+  for (const auto& [name, value] : options.macros) {
+    hasher.add(name).add(value);
+  }
+  return hasher.digest();
+}
+
+Digest kernel_key(const Digest& library, const KernelRequest& request) {
+  Hasher hasher;
+  hasher.add("kernel").add(kFormatVersion).add(abi::kKernelAbiVersion);
+  hasher.add(library.high).add(library.low).add(request.kernel).add(target_cpu());
+  for (const auto& [index, value] : request.constants) {
+    hasher.add(index).add(std::span<const std::byte>(value));
+  }
+  return hasher.digest();
+}
+
+std::size_t scalar_bytes(ScalarType type) {
+  switch (type) {
+    case ScalarType::Bool:
+    case ScalarType::Char:
+    case ScalarType::UChar:
+      return 1;
+    case ScalarType::Short:
+    case ScalarType::UShort:
+    case ScalarType::Half:
+    case ScalarType::BFloat:
+      return 2;
+    case ScalarType::Int:
+    case ScalarType::UInt:
+    case ScalarType::Float:
+      return 4;
+    case ScalarType::Long:
+    case ScalarType::ULong:
+      return 8;
+    case ScalarType::None:
+    case ScalarType::Other:
+      break;
+  }
+  return 0;
+}
+
+// A vector of three takes the room of four.
+std::size_t value_bytes(const ValueType& type) {
+  return scalar_bytes(type.scalar) * (type.rows == 3 ? 4 : type.rows);
+}
+
+class CachedLibrary : public Library {
+ public:
+  CachedLibrary(std::string source, LibraryOptions options, Digest key)
+      : source_(std::move(source)), options_(std::move(options)), key_(key) {}
+
+  /// Fills `info` from the disk cache or by parsing.
+  Result<void, CompileFailure> open() {
+    if (options_.include_paths.empty()) {
+      if (const auto bytes = DiskCache::shared().load(key_)) {
+        if (auto info = parse_library_info(*bytes)) {
+          info_ = std::move(*info);
+          return {};
+        }
+      }
+    }
+    std::scoped_lock lock(mutex_);
+    if (auto parsed = parse(); !parsed) {
+      return parsed;
+    }
+    info_ = parsed_->info();
+    if (is_cacheable()) {
+      DiskCache::shared().store(key_, serialise(info_));
+    }
+    return {};
+  }
+
+  const LibraryInfo& info() const override { return info_; }
+
+  Result<std::shared_ptr<const KernelCode>, CompileFailure> compile(
+      const KernelRequest& asked) override {
+    if (info_.find(asked.kernel) == nullptr) {
+      return plain_failure(fmt::format("there is no kernel named '{}'", asked.kernel));
+    }
+    KernelRequest request = asked;
+    if (auto checked = check_constants(request); !checked) {
+      return std::move(checked).error();
+    }
+    const Digest key = kernel_key(key_, request);
+    std::scoped_lock lock(mutex_);
+    if (const auto known = kernels_.find(key.high ^ key.low); known != kernels_.end()) {
+      return known->second;
+    }
+    if (is_cacheable()) {
+      if (const auto bytes = DiskCache::shared().load(key)) {
+        if (auto code = parse_kernel_code(*bytes)) {
+          return remember(key, std::move(*code));
+        }
+      }
+    }
+    if (parsed_ == nullptr) {
+      if (auto parsed = parse(); !parsed) {
+        return std::move(parsed).error();
+      }
+    }
+    const auto start = std::chrono::steady_clock::now();
+    auto code = parsed_->compile(request, target_cpu());
+    if (!code) {
+      return std::move(code).error();
+    }
+    const std::chrono::duration<double, std::milli> taken =
+        std::chrono::steady_clock::now() - start;
+    log::detail("compiler", "compiled '{}' in {:.1f} ms", request.kernel, taken.count());
+    if (is_cacheable()) {
+      DiskCache::shared().store(key, serialise(*code));
+    }
+    return remember(key, std::move(*code));
+  }
+
+ private:
+  Result<void, CompileFailure> parse() {
+    auto backend = load_backend();
+    if (!backend) {
+      return plain_failure(backend.error().message);
+    }
+    auto parsed = (*backend)->parse(source_, options_);
+    if (!parsed) {
+      return std::move(parsed).error();
+    }
+    parsed_ = std::move(*parsed);
+    return {};
+  }
+
+  // What was read from other files may change without our knowing.
+  bool is_cacheable() const { return options_.include_paths.empty() && info_.self_contained; }
+
+  Result<void, CompileFailure> check_constants(KernelRequest& request) const {
+    for (auto value = request.constants.begin(); value != request.constants.end();) {
+      const auto known =
+          std::find_if(info_.constants.begin(), info_.constants.end(),
+                       [&](const FunctionConstant& c) { return c.index == value->first; });
+      if (known == info_.constants.end()) {
+        // A value for a constant that this library does not have is ignored, as Metal does.
+        value = request.constants.erase(value);
+        continue;
+      }
+      const std::size_t expected = value_bytes(known->type);
+      if (value->second.size() != expected) {
+        return plain_failure(fmt::format("function constant '{}' takes {} bytes, not {}",
+                                         known->name, expected, value->second.size()));
+      }
+      ++value;
+    }
+    return {};
+  }
+
+  std::shared_ptr<const KernelCode> remember(const Digest& key, KernelCode code) {
+    return kernels_[key.high ^ key.low] = std::make_shared<const KernelCode>(std::move(code));
+  }
+
+  const std::string source_;
+  const LibraryOptions options_;
+  const Digest key_;
+  LibraryInfo info_;  // written by open() alone
+
+  std::mutex mutex_;  // guards the members below
+  std::unique_ptr<ParsedLibrary> parsed_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<const KernelCode>> kernels_;
+};
+
+}  // namespace
+
+std::string CompileFailure::text() const {
+  std::string joined;
+  for (const Diagnostic& diagnostic : diagnostics) {
+    joined += diagnostic.rendered;
+  }
+  return joined;
+}
+
+const KernelInfo* LibraryInfo::find(const std::string& name) const {
+  const auto found = std::find_if(kernels.begin(), kernels.end(),
+                                  [&](const KernelInfo& kernel) { return kernel.name == name; });
+  return found == kernels.end() ? nullptr : &*found;
+}
+
+Result<std::shared_ptr<Library>, CompileFailure> open_library(const std::string& source,
+                                                              const LibraryOptions& options) {
+  auto library = std::make_shared<CachedLibrary>(source, options, library_key(source, options));
+  if (auto opened = library->open(); !opened) {
+    return std::move(opened).error();
+  }
+  return std::shared_ptr<Library>(std::move(library));
+}
+
+CacheStatus cache_status() {
+  const DiskCache& cache = DiskCache::shared();
+  const DiskCache::Usage usage = cache.usage();
+  CacheStatus status;
+  status.directory = cache.directory().string();
+  status.enabled = cache.enabled();
+  status.bytes = usage.bytes;
+  status.entries = usage.entries;
+  status.limit_bytes = cache.limit_bytes();
+  return status;
+}
+
+Result<std::uint64_t> clear_cache() {
+  return DiskCache::shared().clear();
+}
+
+std::string llvm_version() {
+  return PEWTER_LLVM_VERSION;
+}
+
+std::string target_cpu() {
+  return cpu::level();
+}
+
+}  // namespace pewter::compiler

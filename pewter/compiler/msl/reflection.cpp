@@ -1,0 +1,408 @@
+#include "pewter/compiler/msl/reflection.h"
+
+#include <algorithm>
+#include <set>
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/DeclTemplate.h"
+
+#include "pewter/base/kernel_abi.h"
+#include "pewter/compiler/msl/attributes.h"
+
+namespace pewter::compiler::msl {
+namespace {
+
+ScalarType scalar_type(clang::QualType type) {
+  const auto* builtin = type->getAs<clang::BuiltinType>();
+  if (builtin == nullptr) {
+    return ScalarType::Other;
+  }
+  switch (builtin->getKind()) {
+    case clang::BuiltinType::Bool:
+      return ScalarType::Bool;
+    case clang::BuiltinType::Char_S:
+    case clang::BuiltinType::SChar:
+      return ScalarType::Char;
+    case clang::BuiltinType::UChar:
+      return ScalarType::UChar;
+    case clang::BuiltinType::Short:
+      return ScalarType::Short;
+    case clang::BuiltinType::UShort:
+      return ScalarType::UShort;
+    case clang::BuiltinType::Int:
+      return ScalarType::Int;
+    case clang::BuiltinType::UInt:
+      return ScalarType::UInt;
+    case clang::BuiltinType::Long:
+      return ScalarType::Long;
+    case clang::BuiltinType::ULong:
+      return ScalarType::ULong;
+    case clang::BuiltinType::Float16:
+      return ScalarType::Half;
+    case clang::BuiltinType::BFloat16:
+      return ScalarType::BFloat;
+    case clang::BuiltinType::Float:
+      return ScalarType::Float;
+    default:
+      return ScalarType::Other;
+  }
+}
+
+// `metal::vec<T, N>`, `metal::packed_vec<T, N>` and `metal::matrix<T, C, R>` are class templates of
+// the prelude.
+ValueType value_type(clang::QualType type) {
+  const ScalarType scalar = scalar_type(type);
+  if (scalar != ScalarType::Other) {
+    return {scalar, 1, 1};
+  }
+  const auto* record = type->getAsCXXRecordDecl();
+  const auto* specialization =
+      llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(record);
+  if (specialization == nullptr) {
+    return {ScalarType::Other, 1, 1};
+  }
+  const llvm::StringRef name = specialization->getName();
+  const clang::TemplateArgumentList& arguments = specialization->getTemplateArgs();
+  const auto number = [&](unsigned position) {
+    return static_cast<std::uint8_t>(arguments[position].getAsIntegral().getZExtValue());
+  };
+  if ((name == "vec" || name == "packed_vec") && arguments.size() >= 2) {
+    return {scalar_type(arguments[0].getAsType()), 1, number(1)};
+  }
+  if (name == "matrix" && arguments.size() >= 3) {
+    return {scalar_type(arguments[0].getAsType()), number(1), number(2)};
+  }
+  return {ScalarType::Other, 1, 1};
+}
+
+class Reflector {
+ public:
+  explicit Reflector(TranslationUnit& unit) : unit_(unit), context_(unit.context()) {}
+
+  Result<Reflection, CompileFailure> run() {
+    for (clang::Decl* declaration : unit_.declarations()) {
+      visit(declaration);
+    }
+    for (const clang::VarDecl* variable : constants_) {
+      add_constant(variable);
+    }
+    for (clang::FunctionDecl* function : functions_) {
+      add_kernel(function);
+    }
+    if (!failure_.diagnostics.empty()) {
+      return std::move(failure_);
+    }
+    return std::move(reflection_);
+  }
+
+ private:
+  // Kernels may stand in namespaces.
+  void visit(clang::Decl* declaration) {
+    if (declaration->isFromASTFile()) {
+      return;
+    }
+    if (auto* space = llvm::dyn_cast<clang::NamespaceDecl>(declaration)) {
+      for (clang::Decl* member : space->decls()) {
+        visit(member);
+      }
+    } else if (auto* linkage = llvm::dyn_cast<clang::LinkageSpecDecl>(declaration)) {
+      for (clang::Decl* member : linkage->decls()) {
+        visit(member);
+      }
+    } else if (auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration)) {
+      if (is_kernel(function)) {
+        functions_.push_back(function);
+      }
+    } else if (auto* function_template = llvm::dyn_cast<clang::FunctionTemplateDecl>(declaration)) {
+      for (clang::FunctionDecl* specialization : function_template->specializations()) {
+        if (is_kernel(specialization)) {
+          functions_.push_back(specialization);
+        }
+      }
+    } else if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration)) {
+      if (attribute(variable, "function_constant") != nullptr) {
+        constants_.push_back(variable);
+      }
+    }
+  }
+
+  bool is_kernel(const clang::FunctionDecl* function) {
+    if (function->isDependentContext() || attribute(function, "kernel") == nullptr ||
+        !seen_.insert(function->getCanonicalDecl()).second) {
+      return false;
+    }
+    switch (function->getTemplateSpecializationKind()) {
+      case clang::TSK_Undeclared:
+        return function->isDefined();
+      case clang::TSK_ExplicitSpecialization:
+        return true;
+      case clang::TSK_ExplicitInstantiationDeclaration:
+      case clang::TSK_ExplicitInstantiationDefinition:
+        // A template with several instantiations is reachable only by its host names.
+        return attribute(function, "host_name") != nullptr;
+      case clang::TSK_ImplicitInstantiation:
+        return false;
+    }
+    return false;
+  }
+
+  void error(clang::SourceLocation place, const std::string& text) {
+    context_.getDiagnostics().Report(
+        place, context_.getDiagnostics().getCustomDiagID(clang::DiagnosticsEngine::Error, "%0"))
+        << text;
+    std::vector<Diagnostic> collected = unit_.take_diagnostics();
+    failure_.diagnostics.insert(failure_.diagnostics.end(), collected.begin(), collected.end());
+  }
+
+  void add_constant(const clang::VarDecl* variable) {
+    const clang::AnnotateAttr* mark = attribute(variable, "function_constant");
+    FunctionConstant constant;
+    constant.name = variable->getName().str();
+    std::uint64_t index = 0;
+    if (!integer_argument(context_, mark, 0, index) || index > 65535) {
+      error(mark->getLocation(), "function_constant needs an index from 0 to 65535");
+      return;
+    }
+    constant.index = static_cast<std::uint32_t>(index);
+    constant.type = value_type(variable->getType().getUnqualifiedType());
+    if (constant.type.scalar == ScalarType::Other) {
+      error(variable->getLocation(),
+            "function constant '" + constant.name + "' must be a scalar or vector");
+      return;
+    }
+    for (std::size_t other = 0; other < reflection_.info.constants.size(); ++other) {
+      if (reflection_.info.constants[other].index == constant.index) {
+        error(mark->getLocation(), "function constant index " + std::to_string(index) +
+                                       " is already taken by '" +
+                                       reflection_.info.constants[other].name + "'");
+        return;
+      }
+    }
+    reflection_.info.constants.push_back(constant);
+    reflection_.constants.push_back(variable);
+  }
+
+  void add_kernel(clang::FunctionDecl* function) {
+    KernelInfo info;
+    const clang::AnnotateAttr* host_name = attribute(function, "host_name");
+    info.name = host_name != nullptr ? string_argument(host_name) : function->getNameAsString();
+    if (info.name.empty()) {
+      error(host_name->getLocation(), "host_name needs a string literal that is not empty");
+      return;
+    }
+    const clang::PresumedLoc place = context_.getSourceManager().getPresumedLoc(
+        context_.getSourceManager().getExpansionLoc(function->getLocation()));
+    if (place.isValid()) {
+      info.line = place.getLine();
+      info.column = place.getColumn();
+    }
+    if (reflection_.info.find(info.name) != nullptr) {
+      error(function->getLocation(), "there is already a kernel named '" + info.name + "'");
+      return;
+    }
+    if (!function->getReturnType()->isVoidType()) {
+      error(function->getLocation(), "kernel '" + info.name + "' must return void");
+    }
+    if (const auto* most = attribute(function, "max_total_threads_per_threadgroup")) {
+      std::uint64_t threads = 0;
+      if (!integer_argument(context_, most, 0, threads) || threads == 0) {
+        error(most->getLocation(),
+              "max_total_threads_per_threadgroup needs a constant greater than 0");
+      }
+      info.max_total_threads = static_cast<std::uint32_t>(
+          std::min<std::uint64_t>(threads, abi::kMaxThreadsPerThreadgroup));
+    }
+    if (const auto* required = attribute(function, "required_threads_per_threadgroup")) {
+      for (unsigned axis = 0; axis < 3; ++axis) {
+        std::uint64_t threads = 1;
+        integer_argument(context_, required, axis, threads);
+        info.required_threads[axis] = static_cast<std::uint32_t>(threads);
+      }
+    }
+
+    Kernel kernel;
+    kernel.declaration = function;
+    for (const clang::ParmVarDecl* declared : function->parameters()) {
+      kernel.parameters.push_back(read_parameter(declared));
+    }
+    assign_missing_indices(kernel, ParameterKind::Buffer, abi::kMaxBuffers);
+    assign_missing_indices(kernel, ParameterKind::Threadgroup, abi::kMaxThreadgroupArguments);
+    check_indices(function, kernel);
+    for (const KernelParameter& parameter : kernel.parameters) {
+      info.parameters.push_back(parameter.parameter);
+    }
+    reflection_.info.kernels.push_back(std::move(info));
+    reflection_.kernels.push_back(std::move(kernel));
+  }
+
+  static constexpr std::uint32_t kUnassigned = ~0U;
+
+  KernelParameter read_parameter(const clang::ParmVarDecl* declared) {
+    KernelParameter result;
+    Parameter& parameter = result.parameter;
+    parameter.name = declared->getName().str();
+    for (const auto* mark : declared->specific_attrs<clang::AnnotateAttr>()) {
+      const AttributeRule* rule = rule_of(mark);
+      if (rule != nullptr && rule->builtin_width > 0) {
+        read_builtin(declared, *rule, parameter);
+        return result;
+      }
+    }
+    read_argument(declared, parameter);
+    if (const auto* mark = attribute(declared, "function_constant")) {
+      parameter.enabled_by = string_argument(mark);
+      result.enabled_by = find_variable(parameter.enabled_by);
+      if (result.enabled_by == nullptr) {
+        error(mark->getLocation(), "there is no constant named '" + parameter.enabled_by + "'");
+      }
+    }
+    return result;
+  }
+
+  void read_builtin(const clang::ParmVarDecl* declared,
+                    const AttributeRule& rule,
+                    Parameter& parameter) {
+    parameter.kind = ParameterKind::Builtin;
+    parameter.builtin = std::string(rule.name);
+    parameter.type_name = declared->getType().getUnqualifiedType().getAsString();
+    parameter.type = value_type(declared->getType().getUnqualifiedType());
+    const bool right_scalar =
+        parameter.type.scalar == ScalarType::UInt || parameter.type.scalar == ScalarType::UShort;
+    if (!right_scalar || parameter.type.columns != 1 || parameter.type.rows > rule.builtin_width) {
+      error(declared->getLocation(),
+            "'" + parameter.builtin + "' must be ushort or uint" +
+                (rule.builtin_width == 3 ? ", or a vector of 2 or 3 of them" : ""));
+    }
+  }
+
+  void read_argument(const clang::ParmVarDecl* declared, Parameter& parameter) {
+    const clang::QualType type = declared->getType();
+    parameter.is_reference = type->isReferenceType();
+    const clang::QualType pointee = type->getPointeeType();
+    parameter.index = kUnassigned;
+    if (pointee.isNull()) {
+      error(declared->getLocation(),
+            "kernel parameter '" + parameter.name +
+                "' must be a pointer or reference to device, constant or threadgroup memory, or "
+                "carry the attribute of a built-in input");
+      return;
+    }
+    const clang::QualType plain = context_.removeAddrSpaceQualType(pointee).getUnqualifiedType();
+    parameter.type_name = plain.getAsString();
+    parameter.type = value_type(plain);
+    if (!plain->isIncompleteType() && !plain->isDependentType()) {
+      parameter.size = context_.getTypeSizeInChars(plain).getQuantity();
+      parameter.alignment =
+          static_cast<std::uint32_t>(context_.getTypeAlignInChars(plain).getQuantity());
+    }
+    const clang::LangAS space = pointee.getAddressSpace();
+    if (space == clang::LangAS::sycl_local) {
+      parameter.kind = ParameterKind::Threadgroup;
+      parameter.access = Access::ReadWrite;
+      read_index(declared, "threadgroup", abi::kMaxThreadgroupArguments, parameter);
+      return;
+    }
+    if (space != clang::LangAS::sycl_global && space != clang::LangAS::sycl_private) {
+      error(declared->getLocation(), "kernel parameter '" + parameter.name +
+                                         "' needs an address space: device, constant or "
+                                         "threadgroup");
+      return;
+    }
+    parameter.kind = ParameterKind::Buffer;
+    parameter.access = pointee.isConstQualified() ? Access::ReadOnly : Access::ReadWrite;
+    read_index(declared, "buffer", abi::kMaxBuffers, parameter);
+  }
+
+  void read_index(const clang::ParmVarDecl* declared,
+                  const char* name,
+                  std::uint32_t limit,
+                  Parameter& parameter) {
+    const char* other = parameter.kind == ParameterKind::Buffer ? "threadgroup" : "buffer";
+    if (const auto* wrong = attribute(declared, other)) {
+      error(wrong->getLocation(), "attribute '" + std::string(other) +
+                                      "' does not fit the address space of parameter '" +
+                                      parameter.name + "'");
+      return;
+    }
+    const auto* mark = attribute(declared, name);
+    if (mark == nullptr) {
+      return;
+    }
+    std::uint64_t index = 0;
+    if (!integer_argument(context_, mark, 0, index) || index >= limit) {
+      error(mark->getLocation(), "index of '" + std::string(name) +
+                                     "' must be a constant from 0 to " + std::to_string(limit - 1));
+      return;
+    }
+    parameter.index = static_cast<std::uint32_t>(index);
+  }
+
+  // MSL: parameters without an index take the lowest free one, in order.
+  void assign_missing_indices(Kernel& kernel, ParameterKind kind, std::uint32_t limit) {
+    std::set<std::uint32_t> taken;
+    for (const KernelParameter& entry : kernel.parameters) {
+      if (entry.parameter.kind == kind) {
+        taken.insert(entry.parameter.index);
+      }
+    }
+    std::uint32_t next = 0;
+    for (KernelParameter& entry : kernel.parameters) {
+      if (entry.parameter.kind != kind || entry.parameter.index != kUnassigned) {
+        continue;
+      }
+      while (taken.count(next) != 0) {
+        ++next;
+      }
+      if (next >= limit) {
+        error(kernel.declaration->getLocation(),
+              "kernel has more than " + std::to_string(limit) + " parameters of one kind");
+        return;
+      }
+      entry.parameter.index = next;
+      taken.insert(next);
+    }
+  }
+
+  // Two parameters may share an index only when function constants choose between them.
+  void check_indices(const clang::FunctionDecl* function, const Kernel& kernel) {
+    for (std::size_t left = 0; left < kernel.parameters.size(); ++left) {
+      for (std::size_t right = left + 1; right < kernel.parameters.size(); ++right) {
+        const Parameter& a = kernel.parameters[left].parameter;
+        const Parameter& b = kernel.parameters[right].parameter;
+        if (a.kind == b.kind && a.kind != ParameterKind::Builtin && a.index == b.index &&
+            a.enabled_by.empty() && b.enabled_by.empty()) {
+          error(function->getParamDecl(static_cast<unsigned>(right))->getLocation(),
+                "parameters '" + a.name + "' and '" + b.name + "' both use index " +
+                    std::to_string(a.index));
+        }
+      }
+    }
+  }
+
+  const clang::VarDecl* find_variable(const std::string& name) {
+    for (clang::Decl* declaration : unit_.declarations()) {
+      const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration);
+      if (variable != nullptr && variable->getName() == name) {
+        return variable;
+      }
+    }
+    return nullptr;
+  }
+
+  TranslationUnit& unit_;
+  clang::ASTContext& context_;
+  std::set<const clang::Decl*> seen_;
+  std::vector<clang::FunctionDecl*> functions_;
+  std::vector<const clang::VarDecl*> constants_;
+  Reflection reflection_;
+  CompileFailure failure_;
+};
+
+}  // namespace
+
+Result<Reflection, CompileFailure> reflect(TranslationUnit& unit) {
+  return Reflector(unit).run();
+}
+
+}  // namespace pewter::compiler::msl
