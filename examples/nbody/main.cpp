@@ -1,0 +1,5 @@
+#include "examples/nbody/nbody.h"
+
+int main() {
+  return examples::run_examples({examples::nbody});
+}

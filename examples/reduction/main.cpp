@@ -1,0 +1,5 @@
+#include "examples/reduction/reduction.h"
+
+int main() {
+  return examples::run_examples({examples::reduction});
+}
