@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace pewter::driver {
+
+/// Zero-filled memory, counted by the device while it lives.
+///
+/// A page or more gets pages of its own between two that no one may touch, so that running off
+/// either end is a fault; from 2 MiB on it asks for huge pages. Less comes from the C library,
+/// 128-byte aligned.
+class DeviceMemory {
+ public:
+  /// Nothing, with a message in the log, when the machine has no more.
+  static std::optional<DeviceMemory> allocate(std::uint64_t length);
+
+  DeviceMemory(DeviceMemory&& other) noexcept;
+  DeviceMemory& operator=(DeviceMemory&&) = delete;
+  ~DeviceMemory();
+
+  std::byte* data() const { return data_; }
+  /// Bytes that are really taken, guard pages excepted.
+  std::uint64_t size() const { return size_; }
+
+  /// Makes the contents zero again, giving pages back to the system.
+  void discard();
+
+ private:
+  DeviceMemory() = default;
+
+  std::byte* data_ = nullptr;
+  std::uint64_t size_ = 0;
+  // The mapping with its guard pages; null when the memory is the C library's.
+  void* mapping_ = nullptr;
+  std::uint64_t mapping_size_ = 0;
+};
+
+/// Bytes of a page of the host.
+std::uint64_t page_size();
+
+}  // namespace pewter::driver
