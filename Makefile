@@ -35,6 +35,7 @@ test: build
 
 lint: build
 	scripts/check_layers.py
+	scripts/check_environment.py
 	scripts/check_format.sh
 	scripts/check_tidy.sh $(BUILD) $(JOBS)
 
