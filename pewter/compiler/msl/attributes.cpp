@@ -4,6 +4,7 @@
 #include <array>
 
 #include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclCXX.h"
 #include "clang/AST/Expr.h"
 #include "clang/Sema/ParsedAttr.h"
 #include "clang/Sema/Sema.h"
@@ -163,11 +164,16 @@ class DeclarationInfo : public clang::ParsedAttrInfo {
       llvm::SmallVectorImpl<std::pair<clang::attr::SubjectMatchRule, bool>>& rules,
       const clang::LangOptions&) const override {
     rules.push_back({clang::attr::SubjectMatchRule_variable, true});
+    rules.push_back({clang::attr::SubjectMatchRule_function, true});
   }
 
   AttrHandling handleDeclAttribute(clang::Sema& sema,
                                    clang::Decl* declaration,
                                    const clang::ParsedAttr&) const override {
+    if (auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration)) {
+      hide(function);
+      return AttributeApplied;
+    }
     auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration);
     if (variable == nullptr || llvm::isa<clang::ParmVarDecl>(variable)) {
       return AttributeApplied;
@@ -189,6 +195,17 @@ class DeclarationInfo : public clang::ParsedAttrInfo {
       variable->addAttr(clang::SectionAttr::CreateImplicit(sema.Context, kThreadgroupSection));
     }
     return AttributeApplied;
+  }
+
+ private:
+  // An external function is generated whether a kernel needs it or not; a static one only when it is called.
+  static void hide(clang::FunctionDecl* function) {
+    if (!llvm::isa<clang::CXXMethodDecl>(function) && !function->isTemplated() &&
+        !function->isFunctionTemplateSpecialization() &&
+        function->getDescribedFunctionTemplate() == nullptr &&
+        function->getStorageClass() == clang::SC_None) {
+      function->setStorageClass(clang::SC_Static);
+    }
   }
 };
 

@@ -66,7 +66,7 @@ std::string wrap_source(const std::string& source, const LibraryOptions& options
   const std::uint32_t version =
       options.language_version != 0 ? options.language_version : kNewestLanguageVersion;
   std::string text = fmt::format(
-      "#pragma clang attribute push(__attribute__(({})), apply_to = variable)\n"
+      "#pragma clang attribute push(__attribute__(({})), apply_to = any(variable, function))\n"
       "#undef __METAL_VERSION__\n#define __METAL_VERSION__ {}\n",
       kDeclarationAttribute, (version >> 16) * 100 + (version & 0xffff) * 10);
   if (options.math_mode == MathMode::Safe) {
