@@ -62,6 +62,12 @@ bool in_stdlib(const clang::SourceManager& sources, clang::SourceLocation place)
 
 }  // namespace
 
+DiagnosticCollector::DiagnosticCollector(const Repairs& known)
+    : known_(known), options_(new clang::DiagnosticOptions) {
+  // Positions as `#line` has it: the user's.
+  options_->ShowPresumedLoc = true;
+}
+
 void DiagnosticCollector::BeginSourceFile(const clang::LangOptions& options,
                                           const clang::Preprocessor* preprocessor) {
   language_ = options;
@@ -121,7 +127,7 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
     }
     std::string rendered;
     llvm::raw_string_ostream stream(rendered);
-    clang::TextDiagnostic printer(stream, language_, new clang::DiagnosticOptions);
+    clang::TextDiagnostic printer(stream, language_, options_.get());
     printer.emitDiagnostic(clang::FullSourceLoc(diagnostic.getLocation(), sources), level,
                            message.text, diagnostic.getRanges(), diagnostic.getFixItHints());
     stream.flush();

@@ -19,7 +19,7 @@ namespace pewter::compiler::msl {
 class DiagnosticCollector : public clang::DiagnosticConsumer {
  public:
   /// `known` are the repairs already in force: an error that they did not cure is the user's.
-  explicit DiagnosticCollector(const Repairs& known = {}) : known_(known) {}
+  explicit DiagnosticCollector(const Repairs& known = {});
 
   void BeginSourceFile(const clang::LangOptions& options,
                        const clang::Preprocessor* preprocessor) override;
@@ -42,6 +42,7 @@ class DiagnosticCollector : public clang::DiagnosticConsumer {
 
   clang::LangOptions language_;
   const Repairs known_;
+  llvm::IntrusiveRefCntPtr<clang::DiagnosticOptions> options_;
   Repairs repairs_;
   unsigned unrepairable_ = 0;
   bool skip_notes_ = false;
