@@ -25,8 +25,8 @@ MTL::Size choose_group(const Kernel& kernel, const RunRequest& request) {
     }
     return to_size(request.group);
   }
-  static const std::vector<std::uint64_t> kDefaults[] = {{256}, {16, 16}, {8, 8, 4}};
-  std::vector<std::uint64_t> group = kDefaults[request.grid.size() - 1];
+  static const std::vector<std::uint64_t> defaults[] = {{256}, {16, 16}, {8, 8, 4}};
+  std::vector<std::uint64_t> group = defaults[request.grid.size() - 1];
   for (std::size_t i = 0; i < group.size(); ++i) {
     group[i] = std::min(group[i], request.grid[i]);
   }

@@ -208,7 +208,8 @@ std::string format_number(Element element, const std::byte* bytes) {
 }
 
 void parse_number(Element element, std::string_view text, std::byte* bytes) {
-  const char* end = text.data() + text.size();
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
   const auto check = [&](std::from_chars_result parsed) {
     if (parsed.ec == std::errc::result_out_of_range) {
       usage_error("'{}' is out of the range of {}", text, row(element).name);
@@ -226,11 +227,11 @@ void parse_number(Element element, std::string_view text, std::byte* bytes) {
   }
   if (ValueType{element}.is_floating()) {
     float number = 0;
-    check(std::from_chars(text.data(), end, number));
+    check(std::from_chars(begin, end, number));
     return store_floating(element, number, bytes);
   }
   with_integer(element, [&](auto number) {
-    check(std::from_chars(text.data(), end, number));
+    check(std::from_chars(begin, end, number));
     store(number, bytes);
   });
 }

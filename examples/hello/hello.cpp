@@ -5,7 +5,7 @@
 #include <Metal/Metal.hpp>
 #include <cstdio>
 
-const char* kSource = R"(
+const char* const kSource = R"(
 #include <metal_stdlib>
 using namespace metal;
 
