@@ -1,0 +1,134 @@
+#include "pewter/base/worker_pool.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <vector>
+
+namespace pewter {
+namespace {
+
+struct CountingTask : WorkerPool::Task {
+  std::atomic<std::uint32_t>* pending = nullptr;
+};
+
+void count_down(WorkerPool::Task& task) {
+  auto& pending = *static_cast<CountingTask&>(task).pending;
+  if (pending.fetch_sub(1) == 1) {
+    pending.notify_all();
+  }
+}
+
+/// Pieces that each thread takes one by one.
+class Pieces : public WorkerPool::Job {
+ public:
+  explicit Pieces(std::uint32_t count) : count_(count) {}
+
+  void help() override { work(); }
+  bool has_work() const override { return next_.load() < count_; }
+
+  void work() {
+    for (std::uint32_t piece = next_++; piece < count_; piece = next_++) {
+      done_.fetch_add(1);
+      std::scoped_lock lock(mutex_);
+      threads_.insert(std::this_thread::get_id());
+    }
+  }
+
+  std::uint32_t done() const { return done_.load(); }
+  std::size_t thread_count() const { return threads_.size(); }
+
+ private:
+  const std::uint32_t count_;
+  std::atomic<std::uint32_t> next_ = 0;
+  std::atomic<std::uint32_t> done_ = 0;
+  std::mutex mutex_;  // guards threads_
+  std::set<std::thread::id> threads_;
+};
+
+TEST_CASE("every task that is posted runs once") {
+  WorkerPool pool(3);
+  std::atomic<std::uint32_t> pending = 1000;
+  std::vector<CountingTask> tasks(1000);
+
+  for (CountingTask& task : tasks) {
+    task.run = &count_down;
+    task.pending = &pending;
+    pool.post(task);
+  }
+  wait_until_zero(pending);
+
+  CHECK(pending.load() == 0);
+}
+
+TEST_CASE("tasks that follow each other after a pause run too") {
+  WorkerPool pool(1);
+  for (int i = 0; i < 20; ++i) {
+    std::atomic<std::uint32_t> pending = 1;
+    CountingTask task;
+    task.run = &count_down;
+    task.pending = &pending;
+    // Long enough for the worker to fall asleep every other time.
+    std::this_thread::sleep_for(std::chrono::microseconds(i % 2 * 500));
+    pool.post(task);
+    wait_until_zero(pending);
+  }
+}
+
+TEST_CASE("a job is done completely when it is removed") {
+  WorkerPool pool(3);
+  for (int round = 0; round < 300; ++round) {
+    Pieces job(50);
+    pool.add(job, 3);
+    pool.wake(3);
+    job.work();
+    pool.remove(job);
+    REQUIRE(job.done() == 50);
+  }
+}
+
+TEST_CASE("no more than the allowed number of workers helps with a job") {
+  WorkerPool pool(4);
+  Pieces job(20000);
+
+  pool.add(job, 1);
+  pool.wake(4);
+  job.work();
+  pool.remove(job);
+
+  CHECK(job.thread_count() <= 2);
+}
+
+TEST_CASE("several jobs at once are all done") {
+  WorkerPool pool(2);
+  std::vector<std::thread> owners;
+  std::atomic<std::uint32_t> done = 0;
+  for (int i = 0; i < 4; ++i) {
+    owners.emplace_back([&] {
+      for (int round = 0; round < 100; ++round) {
+        Pieces job(100);
+        pool.add(job, 2);
+        pool.wake(2);
+        job.work();
+        pool.remove(job);
+        done += job.done();
+      }
+    });
+  }
+  for (std::thread& owner : owners) {
+    owner.join();
+  }
+  CHECK(done.load() == 4 * 100 * 100);
+}
+
+TEST_CASE("a pool can be destroyed while it is idle") {
+  for (int i = 0; i < 20; ++i) {
+    WorkerPool pool(4);
+    CHECK(pool.worker_count() == 4);
+  }
+}
+
+}  // namespace
+}  // namespace pewter
