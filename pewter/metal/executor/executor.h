@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "pewter/base/kernel_abi.h"
+#include "pewter/base/worker_pool.h"
 #include "pewter/metal/executor/loaded_kernel.h"
 
 namespace pewter::executor {
@@ -36,13 +37,25 @@ struct Dispatch {
   std::uint32_t threadgroup_bytes = 0;
 };
 
-/// Runs a grid on the worker threads, with the calling thread helping, and returns when it has ended.
+/// Runs a grid on the worker threads, with the calling thread helping, and returns when it has
+/// ended.
 ///
-/// A fault ends the grid, not the process: groups that have not started are dropped. An empty grid runs nothing.
-/// Safe to call from several threads at once; their grids share the workers.
+/// A fault ends the grid, not the process: groups that have not started are dropped. An empty grid
+/// runs nothing. Safe to call from several threads at once; their grids share the workers.
 Fault run(const Dispatch& dispatch);
+
+/// Runs `task` on a worker thread. It must not block: what waits for something comes back when that
+/// has happened.
+void post(WorkerPool::Task& task);
 
 /// Threads that run kernels, the caller of `run` included. `PEWTER_THREADS`, or one for each core.
 std::uint32_t thread_count();
+
+/// Milliseconds that a grid may take before it is stopped; 0 for no limit. `PEWTER_TIMEOUT_MS`, a
+/// minute unless set.
+std::uint64_t timeout_ms();
+
+/// Changes the limit for grids that start later.
+void set_timeout_ms(std::uint64_t milliseconds);
 
 }  // namespace pewter::executor
