@@ -81,6 +81,24 @@ struct ValueType {
 enum class ParameterKind : std::uint8_t { Buffer, Threadgroup, Builtin };
 enum class Access : std::uint8_t { ReadOnly, ReadWrite, WriteOnly };
 
+/// A member of the structure that a buffer holds, as the host writes it into an argument buffer.
+///
+/// Members of nested structures stand here one by one, with their offsets in the outermost one.
+struct Member {
+  std::string name;
+  /// From `[[id(n)]]`, or the next one after the member before.
+  std::uint32_t id = 0;
+  std::uint64_t offset = 0;
+  /// Of one element.
+  std::uint64_t size = 0;
+  std::uint32_t alignment = 1;
+  /// Elements of an array, each with an id of its own; 1 otherwise.
+  std::uint32_t count = 1;
+  /// A pointer to a buffer rather than a value.
+  bool is_pointer = false;
+  ValueType type;
+};
+
 /// One parameter of a kernel as the host sees it.
 struct Parameter {
   std::string name;
@@ -93,6 +111,8 @@ struct Parameter {
   std::uint64_t size = 0;
   std::uint32_t alignment = 1;
   Access access = Access::ReadOnly;
+  /// When the type is a structure.
+  std::vector<Member> members;
   /// Whether the parameter is a reference or `constant` object rather than an array of unknown
   /// length.
   bool is_reference = false;

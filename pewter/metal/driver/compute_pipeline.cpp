@@ -1,0 +1,264 @@
+#include "pewter/metal/driver/compute_pipeline.h"
+
+#include <fmt/format.h>
+#include <Metal/MTLDevice.hpp>
+
+#include <algorithm>
+
+#include "pewter/base/kernel_abi.h"
+#include "pewter/metal/driver/background.h"
+#include "pewter/metal/driver/device.h"
+#include "pewter/metal/driver/ns_error.h"
+#include "pewter/metal/driver/pipeline_descriptor.h"
+#include "pewter/metal/driver/reflection.h"
+
+namespace pewter::driver {
+namespace {
+
+/// A pipeline, or null and why.
+struct Outcome {
+  Ref<ComputePipelineState> pipeline;
+  Ref<foundation::Error> error;
+};
+
+/// Whether the function constant that switches a parameter on, if any, does so.
+bool is_enabled(const compiler::Parameter& parameter, const Function& function) {
+  if (parameter.enabled_by.empty()) {
+    return true;
+  }
+  for (const compiler::FunctionConstant& constant : function.library->info().constants) {
+    if (constant.name == parameter.enabled_by) {
+      const auto value = function.constants.find(constant.index);
+      return value != function.constants.end() &&
+             std::any_of(value->second.begin(), value->second.end(),
+                         [](std::byte byte) { return byte != std::byte{0}; });
+    }
+  }
+  return true;
+}
+
+/// The smallest of the limits that are given; 0 means not given.
+std::uint32_t thread_limit(const ComputePipelineDescriptor& descriptor, const Function& function) {
+  std::uint64_t limit = abi::kMaxThreadsPerThreadgroup;
+  const std::uint32_t* required = function.kernel.required_threads;
+  const std::uint64_t given[] = {function.kernel.max_total_threads, function.max_total_threads,
+                                 descriptor.max_total_threads,
+                                 std::uint64_t{required[0]} * required[1] * required[2]};
+  for (const std::uint64_t one : given) {
+    limit = one != 0 ? std::min(limit, one) : limit;
+  }
+  return static_cast<std::uint32_t>(limit);
+}
+
+Outcome unsupported(const std::string& text) {
+  return {nullptr, library_error(MTL::LibraryErrorUnsupported, text)};
+}
+
+Outcome build(const ComputePipelineDescriptor& descriptor) {
+  const Function* function = descriptor.function.get();
+  if (function == nullptr) {
+    return {nullptr, library_error(MTL::LibraryErrorFunctionNotFound,
+                                   "the pipeline descriptor has no compute function")};
+  }
+  if (descriptor.linked_functions && !descriptor.linked_functions->is_empty()) {
+    return unsupported("linked functions are not supported yet");
+  }
+  if (descriptor.support_indirect_command_buffers) {
+    return unsupported("pipelines for indirect command buffers are not supported yet");
+  }
+
+  const std::string& name = function->kernel.name;
+  auto code = function->library->compile({name, function->constants});
+  if (!code) {
+    return {nullptr, compile_error(code.error())};
+  }
+  if ((*code)->threadgroup_bytes > abi::kMaxThreadgroupMemory) {
+    return {nullptr,
+            library_error(
+                MTL::LibraryErrorCompileFailure,
+                fmt::format("threadgroup memory of '{}' is {} bytes, which exceeds the limit of {}",
+                            name, (*code)->threadgroup_bytes, abi::kMaxThreadgroupMemory))};
+  }
+  auto loaded = executor::LoadedKernel::load((*code)->object, (*code)->entry,
+                                             {(*code)->needs_fibers, (*code)->stack_bytes});
+  if (!loaded) {
+    return {nullptr,
+            library_error(MTL::LibraryErrorInternal,
+                          fmt::format("'{}' cannot be loaded: {}", name, loaded.error().message))};
+  }
+
+  auto pipeline = make_ref<ComputePipelineState>();
+  pipeline->kernel = *loaded;
+  pipeline->code = *code;
+  pipeline->kernel_name = name;
+  pipeline->label = descriptor.label;
+  for (const compiler::Parameter& parameter : function->kernel.parameters) {
+    if (parameter.kind != compiler::ParameterKind::Builtin && is_enabled(parameter, *function)) {
+      pipeline->parameters.push_back(parameter);
+    }
+  }
+  pipeline->required_buffers = (*code)->required_buffers;
+  pipeline->static_threadgroup_bytes = (*code)->threadgroup_bytes;
+  pipeline->max_total_threads = thread_limit(descriptor, *function);
+  std::copy_n(function->kernel.required_threads, 3, pipeline->required_threads);
+  pipeline->group_size_is_multiple_of_width = descriptor.group_size_is_multiple_of_width;
+  pipeline->shader_validation = descriptor.shader_validation;
+  return {std::move(pipeline), nullptr};
+}
+
+Ref<ComputePipelineDescriptor> descriptor_for(const MTL::Function* function,
+                                              const std::source_location& where) {
+  auto descriptor = make_ref<ComputePipelineDescriptor>();
+  descriptor->function = Ref<Function>(impl<Function>(function, where));
+  return descriptor;
+}
+
+/// The caller's descriptor, copied because the caller may change it afterwards; an empty one for
+/// null.
+Ref<ComputePipelineDescriptor> own_descriptor(const MTL::ComputePipelineDescriptor* descriptor,
+                                              const std::source_location& where) {
+  auto* given = impl<ComputePipelineDescriptor>(descriptor, where);
+  return given != nullptr ? Ref<ComputePipelineDescriptor>::adopt(
+                                static_cast<ComputePipelineDescriptor*>(given->copy()))
+                          : make_ref<ComputePipelineDescriptor>();
+}
+
+Ref<ComputePipelineReflection> reflect(const Outcome& outcome, MTL::PipelineOption options) {
+  constexpr MTL::PipelineOption kWanted =
+      MTL::PipelineOptionBindingInfo | MTL::PipelineOptionBufferTypeInfo;
+  if (!outcome.pipeline || (options & kWanted) == 0) {
+    return nullptr;
+  }
+  return make_ref<ComputePipelineReflection>(outcome.pipeline->parameters);
+}
+
+MTL::ComputePipelineState* build_now(const MTL::Device* owner,
+                                     const ComputePipelineDescriptor& descriptor,
+                                     MTL::PipelineOption options,
+                                     const MTL::AutoreleasedComputePipelineReflection* reflection,
+                                     NS::Error** error,
+                                     const std::source_location& where) {
+  if (impl<Device>(owner, where) == nullptr) {
+    return nullptr;
+  }
+  auto outcome = build(descriptor);
+  report(error, std::move(outcome.error));
+  if (reflection != nullptr) {
+    // metal-cpp declares the place constant, and Metal writes to it all the same.
+    *const_cast<MTL::ComputePipelineReflection**>(reflection) =
+        autoreleased(reflect(outcome, options));
+  }
+  return handle(outcome.pipeline.leak());
+}
+
+void build_later(const MTL::Device* owner,
+                 Ref<ComputePipelineDescriptor> descriptor,
+                 MTL::PipelineOption options,
+                 const MTL::NewComputePipelineStateWithReflectionCompletionHandlerFunction& handler,
+                 const std::source_location& where) {
+  if (impl<Device>(owner, where) == nullptr || !handler) {
+    return;
+  }
+  run_in_background([descriptor = std::move(descriptor), options, handler] {
+    const auto outcome = build(*descriptor);
+    const auto reflection = reflect(outcome, options);
+    handler(handle(outcome.pipeline), handle(reflection), handle(outcome.error));
+  });
+}
+
+}  // namespace
+}  // namespace pewter::driver
+
+namespace driver = pewter::driver;
+using Body = driver::ComputePipelineState;
+using driver::get;
+using driver::impl;
+using Here = std::source_location;
+
+MTL::ComputePipelineState* MTL::Device::newComputePipelineState(const Function* computeFunction,
+                                                                NS::Error** error) {
+  return driver::build_now(this, *driver::descriptor_for(computeFunction, Here::current()),
+                           PipelineOptionNone, nullptr, error, Here::current());
+}
+
+MTL::ComputePipelineState* MTL::Device::newComputePipelineState(
+    const Function* computeFunction,
+    MTL::PipelineOption options,
+    const AutoreleasedComputePipelineReflection* reflection,
+    NS::Error** error) {
+  return driver::build_now(this, *driver::descriptor_for(computeFunction, Here::current()), options,
+                           reflection, error, Here::current());
+}
+
+MTL::ComputePipelineState* MTL::Device::newComputePipelineState(
+    const ComputePipelineDescriptor* descriptor,
+    MTL::PipelineOption options,
+    const AutoreleasedComputePipelineReflection* reflection,
+    NS::Error** error) {
+  return driver::build_now(this, *driver::own_descriptor(descriptor, Here::current()), options,
+                           reflection, error, Here::current());
+}
+
+void MTL::Device::newComputePipelineState(
+    const Function* pFunction,
+    const NewComputePipelineStateCompletionHandlerFunction& completionHandler) {
+  if (completionHandler) {
+    driver::build_later(
+        this, driver::descriptor_for(pFunction, Here::current()), PipelineOptionNone,
+        [completionHandler](ComputePipelineState* pipeline, ComputePipelineReflection*,
+                            NS::Error* error) { completionHandler(pipeline, error); },
+        Here::current());
+  }
+}
+
+void MTL::Device::newComputePipelineState(
+    const Function* pFunction,
+    MTL::PipelineOption options,
+    const NewComputePipelineStateWithReflectionCompletionHandlerFunction& completionHandler) {
+  driver::build_later(this, driver::descriptor_for(pFunction, Here::current()), options,
+                      completionHandler, Here::current());
+}
+
+void MTL::Device::newComputePipelineState(
+    const ComputePipelineDescriptor* pDescriptor,
+    MTL::PipelineOption options,
+    const NewComputePipelineStateWithReflectionCompletionHandlerFunction& completionHandler) {
+  driver::build_later(this, driver::own_descriptor(pDescriptor, Here::current()), options,
+                      completionHandler, Here::current());
+}
+
+NS::String* MTL::ComputePipelineState::label() const {
+  return get(this, &Body::label);
+}
+
+MTL::Device* MTL::ComputePipelineState::device() const {
+  return driver::device_of(impl<Body>(this));
+}
+
+NS::UInteger MTL::ComputePipelineState::maxTotalThreadsPerThreadgroup() const {
+  return get(this, &Body::max_total_threads);
+}
+
+NS::UInteger MTL::ComputePipelineState::threadExecutionWidth() const {
+  return impl<Body>(this) != nullptr ? pewter::abi::kSimdWidth : 0;
+}
+
+NS::UInteger MTL::ComputePipelineState::staticThreadgroupMemoryLength() const {
+  return get(this, &Body::static_threadgroup_bytes);
+}
+
+NS::UInteger MTL::ComputePipelineState::imageblockMemoryLength(MTL::Size) {
+  return 0;
+}
+
+bool MTL::ComputePipelineState::supportIndirectCommandBuffers() const {
+  return get(this, &Body::support_indirect_command_buffers);
+}
+
+MTL::ResourceID MTL::ComputePipelineState::gpuResourceID() const {
+  return {reinterpret_cast<std::uintptr_t>(impl<Body>(this))};
+}
+
+MTL::ShaderValidation MTL::ComputePipelineState::shaderValidation() const {
+  return get(this, &Body::shader_validation);
+}

@@ -1,0 +1,113 @@
+#include "pewter/metal/driver/device_memory.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "pewter/base/log.h"
+#include "pewter/metal/driver/device.h"
+
+namespace pewter::driver {
+namespace {
+
+constexpr std::uint64_t kSmallAlignment = 128;
+constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
+
+std::uint64_t rounded_up(std::uint64_t size, std::uint64_t unit) {
+  return (size + unit - 1) / unit * unit;
+}
+
+struct Mapping {
+  void* address = nullptr;
+  std::uint64_t size = 0;
+  std::byte* data = nullptr;
+};
+
+/// `size` bytes between two inaccessible pages, the first of them at a multiple of `alignment`.
+Mapping map_guarded(std::uint64_t size, std::uint64_t alignment) {
+  const std::uint64_t guard = page_size();
+  const std::uint64_t total = size + 2 * guard + (alignment - guard);
+  void* address =
+      mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (address == MAP_FAILED) {
+    return {};
+  }
+  // What the alignment wastes stays reserved but costs no memory.
+  const auto begin = reinterpret_cast<std::uintptr_t>(address);
+  auto* data = reinterpret_cast<std::byte*>(rounded_up(begin + guard, alignment));
+  if (mprotect(data, size, PROT_READ | PROT_WRITE) != 0) {
+    munmap(address, total);
+    return {};
+  }
+  return {address, total, data};
+}
+
+}  // namespace
+
+std::uint64_t page_size() {
+  static const auto size = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+std::optional<DeviceMemory> DeviceMemory::allocate(std::uint64_t length) {
+  const bool small = length < page_size();
+  const std::uint64_t size = rounded_up(length, small ? kSmallAlignment : page_size());
+  if (!device().claim(size)) {
+    log::error("metal", "{} bytes with {} already allocated exceed the machine's {}", size,
+               device().allocated(), device().memory_bytes());
+    return std::nullopt;
+  }
+
+  DeviceMemory memory;
+  memory.size_ = size;
+  if (!small) {
+    const bool huge = size >= kHugePage;
+    const Mapping mapping = map_guarded(size, huge ? kHugePage : page_size());
+    memory.mapping_ = mapping.address;
+    memory.mapping_size_ = mapping.size;
+    memory.data_ = mapping.data;
+    if (huge && memory.data_ != nullptr) {
+      madvise(memory.data_, size, MADV_HUGEPAGE);
+    }
+  }
+  if (memory.data_ == nullptr) {
+    // Also where the number of mappings of a process has reached its limit: without guards rather
+    // than not at all.
+    const std::uint64_t alignment = small ? kSmallAlignment : page_size();
+    memory.data_ = static_cast<std::byte*>(std::aligned_alloc(alignment, size));
+    if (memory.data_ == nullptr) {
+      log::error("metal", "the system has no {} bytes left", size);
+      return std::nullopt;
+    }
+    std::memset(memory.data_, 0, size);
+  }
+  return memory;
+}
+
+DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      mapping_(std::exchange(other.mapping_, nullptr)),
+      mapping_size_(other.mapping_size_) {}
+
+DeviceMemory::~DeviceMemory() {
+  if (mapping_ != nullptr) {
+    munmap(mapping_, mapping_size_);
+  } else {
+    std::free(data_);
+  }
+  device().give_back(size_);
+}
+
+void DeviceMemory::discard() {
+  if (mapping_ != nullptr) {
+    madvise(data_, size_, MADV_DONTNEED);
+  } else {
+    std::memset(data_, 0, size_);
+  }
+}
+
+}  // namespace pewter::driver
