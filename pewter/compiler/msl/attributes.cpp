@@ -198,7 +198,8 @@ class DeclarationInfo : public clang::ParsedAttrInfo {
   }
 
  private:
-  // An external function is generated whether a kernel needs it or not; a static one only when it is called.
+  // An external function is generated whether a kernel needs it or not; a static one only when it
+  // is called.
   static void hide(clang::FunctionDecl* function) {
     if (!llvm::isa<clang::CXXMethodDecl>(function) && !function->isTemplated() &&
         !function->isFunctionTemplateSpecialization() &&

@@ -87,6 +87,11 @@ class Reflector {
     for (const clang::VarDecl* variable : constants_) {
       add_constant(variable);
     }
+    const clang::SourceManager& sources = context_.getSourceManager();
+    std::stable_sort(functions_.begin(), functions_.end(),
+                     [&](const clang::FunctionDecl* left, const clang::FunctionDecl* right) {
+                       return sources.isBeforeInTranslationUnit(place_of(left), place_of(right));
+                     });
     for (clang::FunctionDecl* function : functions_) {
       add_kernel(function);
     }
@@ -97,6 +102,12 @@ class Reflector {
   }
 
  private:
+  // Where the user wrote the kernel down: for a template, its instantiation.
+  static clang::SourceLocation place_of(const clang::FunctionDecl* function) {
+    const clang::SourceLocation instantiation = function->getPointOfInstantiation();
+    return instantiation.isValid() ? instantiation : function->getLocation();
+  }
+
   // Kernels may stand in namespaces.
   void visit(clang::Decl* declaration) {
     if (declaration->isFromASTFile()) {
@@ -192,7 +203,7 @@ class Reflector {
       return;
     }
     const clang::PresumedLoc place = context_.getSourceManager().getPresumedLoc(
-        context_.getSourceManager().getExpansionLoc(function->getLocation()));
+        context_.getSourceManager().getExpansionLoc(place_of(function)));
     if (place.isValid()) {
       info.line = place.getLine();
       info.column = place.getColumn();

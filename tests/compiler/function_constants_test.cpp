@@ -1,0 +1,152 @@
+#include "tests/support/gpu.h"
+
+namespace pewter {
+namespace {
+
+using test::Gpu;
+using test::size;
+
+NS::SharedPtr<MTL::FunctionConstantValues> no_values() {
+  return NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
+}
+
+const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
+
+}  // namespace
+
+TEST_CASE("function constants of every scalar type reach the kernel") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    constant bool b [[function_constant(0)]];
+    constant char c [[function_constant(1)]];
+    constant uchar uc [[function_constant(2)]];
+    constant short s [[function_constant(3)]];
+    constant ushort us [[function_constant(4)]];
+    constant int i [[function_constant(5)]];
+    constant uint ui [[function_constant(6)]];
+    constant half h [[function_constant(7)]];
+    constant float f [[function_constant(8)]];
+    kernel void read(device float* out [[buffer(0)]]) {
+      out[0] = b; out[1] = c; out[2] = uc; out[3] = s; out[4] = us;
+      out[5] = i; out[6] = ui; out[7] = h; out[8] = f;
+    })";
+  auto values = no_values();
+  const bool b = true;
+  const std::int8_t c = -3;
+  const std::uint8_t uc = 200;
+  const std::int16_t s = -300;
+  const std::uint16_t us = 40000;
+  const std::int32_t i = -70000;
+  const std::uint32_t ui = 16777216;
+  const std::uint16_t half_bits = 0x3e00;  // 1.5
+  const float f = 0.25F;
+  values->setConstantValue(&b, MTL::DataTypeBool, NS::UInteger(0));
+  values->setConstantValue(&c, MTL::DataTypeChar, NS::UInteger(1));
+  values->setConstantValue(&uc, MTL::DataTypeUChar, NS::UInteger(2));
+  values->setConstantValue(&s, MTL::DataTypeShort, NS::UInteger(3));
+  values->setConstantValue(&us, MTL::DataTypeUShort, NS::UInteger(4));
+  values->setConstantValue(&i, MTL::DataTypeInt, NS::UInteger(5));
+  values->setConstantValue(&ui, MTL::DataTypeUInt, NS::UInteger(6));
+  values->setConstantValue(&half_bits, MTL::DataTypeHalf, NS::UInteger(7));
+  values->setConstantValue(&f, MTL::DataTypeFloat, NS::UInteger(8));
+
+  std::vector<float> out(9);
+  gpu.run(gpu.pipeline(source, "read", values.get()).get(), {.grid = size(1)}, out);
+
+  CHECK(out == std::vector<float>{1, -3, 200, -300, 40000, -70000, 16777216, 1.5F, 0.25F});
+}
+
+TEST_CASE("function constants of vector type reach the kernel") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    constant float4 f [[function_constant(0)]];
+    constant uint3 u [[function_constant(1)]];
+    constant short2 s [[function_constant(2)]];
+    kernel void read(device float* out [[buffer(0)]]) {
+      out[0] = f.x; out[1] = f.w; out[2] = u.z; out[3] = s.y;
+    })";
+  auto values = no_values();
+  const float f[4] = {1, 2, 3, 4};
+  const std::uint32_t u[4] = {5, 6, 7, 0};
+  const std::int16_t s[2] = {8, -9};
+  values->setConstantValue(f, MTL::DataTypeFloat4, NS::UInteger(0));
+  values->setConstantValue(u, MTL::DataTypeUInt3, NS::UInteger(1));
+  values->setConstantValue(s, MTL::DataTypeShort2, NS::UInteger(2));
+
+  std::vector<float> out(4);
+  gpu.run(gpu.pipeline(source, "read", values.get()).get(), {.grid = size(1)}, out);
+
+  CHECK(out == std::vector<float>{1, 4, 7, -9});
+}
+
+TEST_CASE("constants are found by name as well as by index") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    constant int n [[function_constant(9)]];
+    kernel void read(device int* out [[buffer(0)]]) { out[0] = n; })";
+  auto values = no_values();
+  const int n = 42;
+  values->setConstantValue(&n, MTL::DataTypeInt, test::string("n"));
+
+  std::vector<int> out(1);
+  gpu.run(gpu.pipeline(source, "read", values.get()).get(), {.grid = size(1)}, out);
+
+  CHECK(out[0] == 42);
+}
+
+TEST_CASE("constants computed from function constants follow them") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    constant int n [[function_constant(0)]];
+    constant bool given = is_function_constant_defined(n);
+    constant int doubled = given ? n * 2 : 7;
+    kernel void read(device int* out [[buffer(0)]]) { out[0] = doubled; out[1] = given; })";
+
+  std::vector<int> without(2);
+  gpu.run(gpu.pipeline(source, "read", no_values().get()).get(), {.grid = size(1)}, without);
+  auto values = no_values();
+  const int n = 21;
+  values->setConstantValue(&n, MTL::DataTypeInt, NS::UInteger(0));
+  std::vector<int> with(2);
+  gpu.run(gpu.pipeline(source, "read", values.get()).get(), {.grid = size(1)}, with);
+
+  CHECK(without == std::vector<int>{7, 0});
+  CHECK(with == std::vector<int>{42, 1});
+}
+
+TEST_CASE("a parameter switched off by a function constant needs no buffer") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    constant bool has_bias [[function_constant(0)]];
+    kernel void add(device float* out [[buffer(0)]],
+                    device const float* bias [[buffer(1), function_constant(has_bias)]]) {
+      out[0] = 1;
+      if (has_bias) out[0] += bias[0];
+    })";
+  const auto pipeline = [&](bool has_bias) {
+    auto values = no_values();
+    values->setConstantValue(&has_bias, MTL::DataTypeBool, NS::UInteger(0));
+    return gpu.pipeline(source, "add", values.get());
+  };
+
+  std::vector<float> without(1);
+  gpu.run(pipeline(false).get(), {.grid = size(1)}, without);
+  std::vector<float> with(1);
+  gpu.run(pipeline(true).get(), {.grid = size(1)}, with, std::vector<float>{5});
+
+  CHECK(without[0] == 1);
+  CHECK(with[0] == 6);
+}
+
+TEST_CASE("a function constant that is needed and missing is named") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    constant int n [[function_constant(0)]];
+    kernel void read(device int* out [[buffer(0)]]) { out[0] = n; })";
+
+  const std::string error = gpu.pipeline_error(source, "read", no_values().get());
+
+  CHECK(error.find("kernel 'read' needs a value for function constant n") != std::string::npos);
+}
+
+}  // namespace pewter
