@@ -44,6 +44,13 @@ struct Dispatch {
 /// runs nothing. Safe to call from several threads at once; their grids share the workers.
 Fault run(const Dispatch& dispatch);
 
+/// Copies bytes as a grid of its own: memory that is not there is a fault, and workers help with
+/// large amounts. The two ranges may overlap.
+Fault copy(void* to, const void* from, std::uint64_t byte_count);
+
+/// Sets bytes, in the same way.
+Fault fill(void* to, std::uint8_t value, std::uint64_t byte_count);
+
 /// Runs `task` on a worker thread. It must not block: what waits for something comes back when that
 /// has happened.
 void post(WorkerPool::Task& task);

@@ -398,6 +398,13 @@ Result<std::shared_ptr<const LoadedKernel>> LoadedKernel::load(std::span<const s
   return std::shared_ptr<const LoadedKernel>(std::move(kernel));
 }
 
+std::shared_ptr<const LoadedKernel> LoadedKernel::wrap(abi::EntryPoint entry) {
+  std::shared_ptr<LoadedKernel> kernel(new LoadedKernel);
+  kernel->entry_ = entry;
+  install_fault_handlers();
+  return kernel;
+}
+
 LoadedKernel::~LoadedKernel() {
   if (mapping_ != nullptr) {
     munmap(mapping_, mapping_bytes_);

@@ -28,6 +28,10 @@ class LoadedKernel {
   static Result<std::shared_ptr<const LoadedKernel>> load(std::span<const std::byte> object,
                                                           const std::string& entry,
                                                           const KernelTraits& traits);
+
+  /// A kernel that is a function of the executor's own; its threads do not wait for each other.
+  static std::shared_ptr<const LoadedKernel> wrap(abi::EntryPoint entry);
+
   ~LoadedKernel();
   LoadedKernel(const LoadedKernel&) = delete;
   LoadedKernel& operator=(const LoadedKernel&) = delete;
