@@ -14,6 +14,7 @@ namespace pewter::compiler::codegen {
 namespace {
 
 constexpr const char* kBufferCall = "pewter.buffer";
+constexpr const char* kLaneCall = "pewter.thread_index_in_simdgroup";
 constexpr const char* kThreadgroupCall = "pewter.threadgroup_argument";
 
 using Builder = llvm::IRBuilder<>;
@@ -271,6 +272,11 @@ std::uint32_t bind_arguments(llvm::Module& module) {
     }
     if (callee->getName() == kThreadgroupBase) {
       call->replaceAllUsesWith(group_base());
+      replaced.push_back(call);
+      continue;
+    }
+    if (callee->getName() == kLaneCall) {
+      call->replaceAllUsesWith(builder.CreateAnd(thread->getArg(2), abi::kSimdWidth - 1));
       replaced.push_back(call);
       continue;
     }
