@@ -44,6 +44,11 @@ struct Dispatch {
 /// runs nothing. Safe to call from several threads at once; their grids share the workers.
 Fault run(const Dispatch& dispatch);
 
+/// Makes sure that faults of kernels still come here first, in case the program has installed
+/// signal handlers since the kernel was loaded. Costs a system call: once for several grids is
+/// enough.
+void ensure_fault_handlers();
+
 /// Copies bytes as a grid of its own: memory that is not there is a fault, and workers help with
 /// large amounts. The two ranges may overlap.
 Fault copy(void* to, const void* from, std::uint64_t byte_count);

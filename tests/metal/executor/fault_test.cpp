@@ -121,6 +121,44 @@ TEST_CASE("a fault outside kernels goes to the program's own handler") {
   sigaction(SIGSEGV, &saved, nullptr);
 }
 
+struct sigaction before_chaining;
+int chained_count = 0;
+constexpr int kEndlessChain = 42;
+
+void chaining_handler(int signal, siginfo_t* info, void* context) {
+  if (++chained_count > 3) {
+    _exit(kEndlessChain);
+  }
+  before_chaining.sa_sigaction(signal, info, context);
+}
+
+TEST_CASE("a handler that passes faults on to ours does not get them back for ever") {
+  const auto kernel = plain_kernel("write_to_null");
+  const pid_t child = fork();
+  if (child == 0) {
+    struct sigaction action = {};
+    action.sa_flags = SA_SIGINFO;
+    action.sa_sigaction = &chaining_handler;
+    sigaction(SIGSEGV, &action, &before_chaining);
+    ensure_fault_handlers();
+    if (run(dispatch(*kernel, {1}, {1})).kind != FaultKind::PageFault || chained_count != 0) {
+      _exit(0);
+    }
+    // Whoever comes last, the test framework or a sanitizer, would report the crash.
+    close(STDOUT_FILENO);
+    close(STDERR_FILENO);
+    raise(SIGSEGV);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+
+  const bool ends_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  const bool is_endless = WIFEXITED(status) && WEXITSTATUS(status) == kEndlessChain;
+  CHECK(!ends_well);
+  CHECK(!is_endless);
+}
+
 TEST_CASE("a fault outside kernels ends a process that has no handler") {
   const auto kernel = plain_kernel("write_to_null");
   REQUIRE(run(dispatch(*kernel, {1}, {1})).kind == FaultKind::PageFault);

@@ -55,6 +55,7 @@ TEST_CASE("a fill sets every byte and no more") {
 
 TEST_CASE("memory that is not there is a fault") {
   std::vector<std::uint8_t> bytes(100);
+  ensure_fault_handlers();
 
   const Fault fault = copy(bytes.data(), reinterpret_cast<const void*>(0x4321), 100);
 
