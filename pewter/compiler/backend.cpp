@@ -4,6 +4,7 @@
 
 #include "llvm/IR/LLVMContext.h"
 
+#include "pewter/compiler/codegen/fatal_error.h"
 #include "pewter/compiler/codegen/kernel_compiler.h"
 #include "pewter/compiler/msl/reflection.h"
 #include "pewter/compiler/msl/translation_unit.h"
@@ -49,14 +50,22 @@ class ClangLibrary : public ParsedLibrary {
                                              const std::string& cpu) override {
     const KernelInfo* info = reflection_.info.find(request.kernel);
     const std::size_t position = static_cast<std::size_t>(info - reflection_.info.kernels.data());
-    llvm::LLVMContext context;
+    auto context = std::make_unique<llvm::LLVMContext>();
     codegen::KernelPlan plan;
-    auto module = generate(position, context, plan.function);
+    auto module = generate(position, *context, plan.function);
     if (!module) {
       return std::move(module).error();
     }
     fill_plan(position, request, cpu, plan);
-    auto code = codegen::compile_kernel(**module, plan);
+    Result<KernelCode> code = failure("");
+    const auto survived =
+        codegen::survive_fatal_errors([&] { code = codegen::compile_kernel(**module, plan); });
+    if (!survived) {
+      // Whatever LLVM was changing may be half changed: it is left alone for good.
+      static_cast<void>(module->release());
+      static_cast<void>(context.release());
+      return single_failure(survived.error().message, reflection_.info.kernels[position]);
+    }
     if (!code) {
       return single_failure(code.error().message, reflection_.info.kernels[position]);
     }

@@ -297,6 +297,21 @@ void TokenRewriter::repair_conditionals(Tokens& tokens) {
   }
 }
 
+namespace {
+
+/// Whether the statement that holds `position` is a static_assert.
+bool in_static_assert(const std::vector<Token>& tokens, std::size_t position) {
+  while (position > 0 && !tokens[position].isOneOf(tok::semi, tok::l_brace, tok::r_brace)) {
+    if (tokens[position].is(tok::kw_static_assert)) {
+      return true;
+    }
+    --position;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<Token> TokenRewriter::translate(const Tokens& tokens) {
   Tokens out;
   out.reserve(tokens.size() + tokens.size() / 4);
@@ -333,6 +348,9 @@ std::vector<Token> TokenRewriter::translate(const Tokens& tokens) {
     }
     if (token.isAnnotation()) {
       out.push_back(token);
+    } else if (token.is(tok::string_literal)) {
+      position = translate_string(tokens, position, out);
+      continue;
     } else if (token.is(tok::identifier)) {
       translate_identifier(token, out);
     } else if (token.is(tok::numeric_constant)) {
@@ -412,6 +430,49 @@ void TokenRewriter::translate_number(const Token& token, Tokens& out) {
                         (hexadecimal && (text.back() == 'f' || text.back() == 'F'));
   // A literal without suffix is float: MSL has no double.
   out.push_back(floating && !suffixed ? literal(tok::numeric_constant, text + "f", place) : token);
+}
+
+// A string literal lives in constant memory; Clang puts it in none. Where the language wants the
+// literal itself (an array's initialiser, a linkage name, a message, its size), it stays as it is.
+std::size_t TokenRewriter::translate_string(const Tokens& tokens,
+                                            std::size_t position,
+                                            Tokens& out) {
+  std::size_t behind = position;
+  while (tokens[behind].is(tok::string_literal)) {
+    ++behind;
+  }
+  const auto before = [&](std::size_t distance, auto... kinds) {
+    return position >= distance && (tokens[position - distance].is(kinds) || ...);
+  };
+  bool bare =
+      before(1, tok::kw_extern, tok::kw_operator) ||
+      (before(1, tok::equal) && before(2, tok::r_square)) ||
+      (before(1, tok::l_paren) && before(2, tok::kw_asm, tok::kw_sizeof, tok::kw_static_assert));
+  // The message is the second argument of static_assert.
+  bare = bare || (before(1, tok::comma) && tokens[behind].is(tok::r_paren) &&
+                  tokens[behind + 1].is(tok::semi) && in_static_assert(tokens, position));
+  const SourceLocation place = tokens[position].getLocation();
+  if (!bare) {
+    Token space = word("__private", place);
+    space.setKind(tok::kw___private);
+    Token constant = word("const", place);
+    constant.setKind(tok::kw_const);
+    Token character = word("char", place);
+    character.setKind(tok::kw_char);
+    const Token cast[] = {punctuator(tok::l_paren, place),
+                          punctuator(tok::l_paren, place),
+                          constant,
+                          space,
+                          character,
+                          punctuator(tok::star, place),
+                          punctuator(tok::r_paren, place)};
+    out.insert(out.end(), std::begin(cast), std::end(cast));
+  }
+  out.insert(out.end(), tokens.begin() + position, tokens.begin() + behind);
+  if (!bare) {
+    out.push_back(punctuator(tok::r_paren, place));
+  }
+  return behind;
 }
 
 std::size_t TokenRewriter::translate_attributes(const Tokens& tokens,

@@ -50,6 +50,8 @@ class TokenRewriter {
 
   void translate_identifier(clang::Token token, Tokens& out);
   void translate_number(const clang::Token& token, Tokens& out);
+  /// Translates the string literals from `position` on; returns the position behind them.
+  std::size_t translate_string(const Tokens& tokens, std::size_t position, Tokens& out);
   /// Translates the attribute list whose `[` stands at `position`; returns the position behind it.
   std::size_t translate_attributes(const Tokens& tokens,
                                    std::size_t position,
