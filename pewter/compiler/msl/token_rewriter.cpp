@@ -426,8 +426,9 @@ void TokenRewriter::translate_number(const Token& token, Tokens& out) {
     return;
   }
   const bool floating = hexadecimal_float || text.find_first_of(".eE") != std::string::npos;
-  const bool suffixed = text.find_first_of(hexadecimal ? "lL" : "fFlL") != std::string::npos ||
-                        (hexadecimal && (text.back() == 'f' || text.back() == 'F'));
+  // `f` is a digit of a hexadecimal number until its exponent begins.
+  const std::size_t digits_end = hexadecimal_float ? text.find_first_of("pP") : 0;
+  const bool suffixed = text.find_first_of("fFlL", digits_end) != std::string::npos;
   // A literal without suffix is float: MSL has no double.
   out.push_back(floating && !suffixed ? literal(tok::numeric_constant, text + "f", place) : token);
 }

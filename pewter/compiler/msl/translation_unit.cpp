@@ -7,10 +7,12 @@
 #include "clang/AST/Mangle.h"
 #include "clang/Frontend/CompilerInvocation.h"
 #include "clang/Frontend/FrontendActions.h"
+#include "clang/Frontend/MultiplexConsumer.h"
 #include "clang/Lex/PreprocessorOptions.h"
 #include "clang/Parse/Parser.h"
 #include "clang/Sema/EnterExpressionEvaluationContext.h"
 #include "clang/Sema/Sema.h"
+#include "clang/Sema/SemaConsumer.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include "pewter/compiler/msl/attributes.h"
@@ -280,12 +282,40 @@ std::string TranslationUnit::symbol(const clang::VarDecl* variable) {
 
 namespace {
 
+using DeferredChecks = llvm::SmallSetVector<clang::Decl*, 4>;
+DeferredChecks& deferred_checks(clang::Sema& sema);
+
+// Clang has no way to reach the list; the arguments of an explicit instantiation are exempt from
+// access control.
+template <DeferredChecks clang::Sema::* Member>
+struct DeferredChecksAccess {
+  friend DeferredChecks& deferred_checks(clang::Sema& sema) { return sema.*Member; }
+};
+template struct DeferredChecksAccess<&clang::Sema::DeclsToCheckForDeferredDiags>;
+
+/// Forgets which functions Clang means to check once more for device code.
+///
+/// The list would be stored, and every program that uses the prelude would read all those functions
+/// at once.
+class DeferredCheckRemover : public clang::SemaConsumer {
+ public:
+  void InitializeSema(clang::Sema& sema) override { sema_ = &sema; }
+  void ForgetSema() override { sema_ = nullptr; }
+  void HandleTranslationUnit(clang::ASTContext&) override { deferred_checks(*sema_).clear(); }
+
+ private:
+  clang::Sema* sema_ = nullptr;
+};
+
 class PreludeAction : public clang::GeneratePCHAction {
  protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& instance,
                                                         llvm::StringRef file) override {
     define_keywords(instance.getPreprocessor());
-    return GeneratePCHAction::CreateASTConsumer(instance, file);
+    std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
+    consumers.push_back(std::make_unique<DeferredCheckRemover>());
+    consumers.push_back(GeneratePCHAction::CreateASTConsumer(instance, file));
+    return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
   }
 };
 
