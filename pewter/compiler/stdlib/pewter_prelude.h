@@ -1,0 +1,7 @@
+// The header that every program is compiled with, precompiled.
+#pragma once
+
+#include <metal_logging>
+#include <metal_stdlib>
+#include <pewter/internals.h>
+#include <simd/simd.h>
