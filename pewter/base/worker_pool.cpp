@@ -1,10 +1,11 @@
 #include "pewter/base/worker_pool.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <chrono>
+#include <system_error>
+
+#include "pewter/base/log.h"
+#include "pewter/base/thread.h"
 
 namespace pewter {
 namespace {
@@ -39,17 +40,15 @@ bool spin_until(Condition condition) {
 }  // namespace
 
 WorkerPool::WorkerPool(std::uint32_t worker_count) {
-  // The program's own threads handle its signals; a worker unblocks what it wants by itself.
-  sigset_t all;
-  sigset_t previous;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &previous);
   workers_.reserve(worker_count);
-  for (std::uint32_t i = 0; i < worker_count; ++i) {
-    workers_.emplace_back([this] { work(); });
-    pthread_setname_np(workers_.back().native_handle(), "pewter-worker");
+  try {
+    for (std::uint32_t i = 0; i < worker_count; ++i) {
+      workers_.push_back(start_thread("pewter-worker", [this] { work(); }));
+    }
+  } catch (const std::system_error& error) {
+    log::warning("worker pool", "only {} of {} threads can be started: {}", workers_.size(),
+                 worker_count, error.what());
   }
-  pthread_sigmask(SIG_SETMASK, &previous, nullptr);
 }
 
 WorkerPool::~WorkerPool() {

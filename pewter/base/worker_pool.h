@@ -50,7 +50,7 @@ class WorkerPool {
     Task* next = nullptr;
   };
 
-  /// Starts `worker_count` threads with every signal blocked.
+  /// Starts `worker_count` threads, or as many as the system allows.
   explicit WorkerPool(std::uint32_t worker_count);
 
   /// Waits for the workers; tasks that have not begun are dropped.

@@ -244,7 +244,7 @@ Fault run(const Dispatch& dispatch) {
   return Grid(dispatch, count).run();
 }
 
-void post(WorkerPool::Task& task) {
+void post(Task& task) {
   pool().post(task);
 }
 

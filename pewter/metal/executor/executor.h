@@ -56,9 +56,11 @@ Fault copy(void* to, const void* from, std::uint64_t byte_count);
 /// Sets bytes, in the same way.
 Fault fill(void* to, std::uint8_t value, std::uint64_t byte_count);
 
+using Task = WorkerPool::Task;
+
 /// Runs `task` on a worker thread. It must not block: what waits for something comes back when that
 /// has happened.
-void post(WorkerPool::Task& task);
+void post(Task& task);
 
 /// Threads that run kernels, the caller of `run` included. `PEWTER_THREADS`, or one for each core.
 std::uint32_t thread_count();

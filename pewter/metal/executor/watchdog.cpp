@@ -6,9 +6,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <thread>
 
 #include "pewter/base/environment.h"
+#include "pewter/base/thread.h"
 #include "pewter/metal/executor/fault.h"
 #include "pewter/metal/executor/process_instance.h"
 
@@ -70,17 +70,11 @@ class Watchdog {
 
  private:
   void start() {
-    sigset_t all;
-    sigset_t previous;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &previous);
-    std::thread([this] { watch(); }).detach();
-    pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+    start_thread("pewter-watchdog", [this] { watch(); }).detach();
     started_ = true;
   }
 
   void watch() {
-    pthread_setname_np(pthread_self(), "pewter-watchdog");
     std::unique_lock lock(mutex_);
     for (int idle_ticks = 0;;) {
       bool is_busy = false;

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <functional>
+#include <thread>
+
+namespace pewter {
+
+/// Starts a thread of the library's own.
+///
+/// The program's signals are left to the program's threads: all are blocked here but those that an
+/// instruction causes. `name` has at most 15 characters.
+std::thread start_thread(const char* name, std::function<void()> body);
+
+}  // namespace pewter
