@@ -1,0 +1,148 @@
+#include "pewter/metal/driver/blit_command_encoder.h"
+
+#include <Metal/MTLCommandBuffer.hpp>
+
+#include "pewter/metal/driver/command_descriptors.h"
+#include "pewter/metal/driver/fence.h"
+#include "pewter/metal/driver/resource.h"
+
+namespace pewter::driver {
+
+bool BlitCommandEncoder::is_inside(const char* action,
+                                   const char* role,
+                                   const Buffer* target,
+                                   std::uint64_t offset,
+                                   std::uint64_t byte_count) {
+  if (target == nullptr) {
+    buffer().reject(MTL::CommandBufferErrorInvalidResource, "{} without a {} buffer", action, role);
+    return false;
+  }
+  if (offset > target->length() || byte_count > target->length() - offset) {
+    buffer().reject(MTL::CommandBufferErrorInvalidResource,
+                    "{} of {} bytes at offset {} of a {} buffer of {} bytes", action, byte_count,
+                    offset, role, target->length());
+    return false;
+  }
+  return true;
+}
+
+void BlitCommandEncoder::fill(Buffer* target, NS::Range range, std::uint8_t value) {
+  if (!is_open("fillBuffer") ||
+      !is_inside("fillBuffer", "destination", target, range.location, range.length)) {
+    return;
+  }
+  buffer().keep(target);
+  auto& command = append<FillCommand>();
+  command.to = target->data() + range.location;
+  command.byte_count = range.length;
+  command.value = value;
+}
+
+void BlitCommandEncoder::copy(Buffer* source,
+                              std::uint64_t source_offset,
+                              Buffer* target,
+                              std::uint64_t target_offset,
+                              std::uint64_t byte_count) {
+  if (!is_open("copyFromBuffer") ||
+      !is_inside("copyFromBuffer", "source", source, source_offset, byte_count) ||
+      !is_inside("copyFromBuffer", "destination", target, target_offset, byte_count)) {
+    return;
+  }
+  buffer().keep(source);
+  buffer().keep(target);
+  auto& command = append<CopyCommand>();
+  command.to = target->data() + target_offset;
+  command.from = source->data() + source_offset;
+  command.byte_count = byte_count;
+}
+
+void BlitCommandEncoder::reject_counters(const char* action) {
+  if (is_open(action)) {
+    buffer().reject(MTL::CommandBufferErrorInternal, "{}: the device has no counters", action);
+  }
+}
+
+}  // namespace pewter::driver
+
+namespace driver = pewter::driver;
+using Body = driver::BlitCommandEncoder;
+using driver::impl;
+
+namespace {
+
+MTL::BlitCommandEncoder* new_encoder(void* buffer, const std::source_location& where) {
+  auto* owner = impl<driver::CommandBuffer>(buffer, where);
+  if (owner == nullptr || !owner->is_recording("blitCommandEncoder")) {
+    return nullptr;
+  }
+  return driver::autoreleased(driver::make_ref<Body>(driver::Ref<driver::CommandBuffer>(owner)));
+}
+
+}  // namespace
+
+MTL::BlitCommandEncoder* MTL::CommandBuffer::blitCommandEncoder() {
+  return new_encoder(this, std::source_location::current());
+}
+
+MTL::BlitCommandEncoder* MTL::CommandBuffer::blitCommandEncoder(
+    const MTL::BlitPassDescriptor* blitPassDescriptor) {
+  impl<driver::BlitPassDescriptor>(blitPassDescriptor);
+  return new_encoder(this, std::source_location::current());
+}
+
+void MTL::BlitCommandEncoder::synchronizeResource(const MTL::Resource* resource) {
+  if (auto* self = impl<Body>(this)) {
+    impl<driver::Resource>(resource);
+    self->ignore("synchronizeResource");
+  }
+}
+
+void MTL::BlitCommandEncoder::fillBuffer(const MTL::Buffer* buffer,
+                                         NS::Range range,
+                                         std::uint8_t value) {
+  if (auto* self = impl<Body>(this)) {
+    self->fill(impl<driver::Buffer>(buffer), range, value);
+  }
+}
+
+void MTL::BlitCommandEncoder::copyFromBuffer(const MTL::Buffer* sourceBuffer,
+                                             NS::UInteger sourceOffset,
+                                             const MTL::Buffer* destinationBuffer,
+                                             NS::UInteger destinationOffset,
+                                             NS::UInteger size) {
+  if (auto* self = impl<Body>(this)) {
+    self->copy(impl<driver::Buffer>(sourceBuffer), sourceOffset,
+               impl<driver::Buffer>(destinationBuffer), destinationOffset, size);
+  }
+}
+
+void MTL::BlitCommandEncoder::updateFence(const MTL::Fence* fence) {
+  if (auto* self = impl<Body>(this)) {
+    impl<driver::Fence>(fence);
+    self->ignore("updateFence");
+  }
+}
+
+void MTL::BlitCommandEncoder::waitForFence(const MTL::Fence* fence) {
+  if (auto* self = impl<Body>(this)) {
+    impl<driver::Fence>(fence);
+    self->ignore("waitForFence");
+  }
+}
+
+void MTL::BlitCommandEncoder::sampleCountersInBuffer(const MTL::CounterSampleBuffer*,
+                                                     NS::UInteger,
+                                                     bool) {
+  if (auto* self = impl<Body>(this)) {
+    self->reject_counters("sampleCountersInBuffer");
+  }
+}
+
+void MTL::BlitCommandEncoder::resolveCounters(const MTL::CounterSampleBuffer*,
+                                              NS::Range,
+                                              const MTL::Buffer*,
+                                              NS::UInteger) {
+  if (auto* self = impl<Body>(this)) {
+    self->reject_counters("resolveCounters");
+  }
+}

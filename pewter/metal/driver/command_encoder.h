@@ -1,0 +1,51 @@
+#pragma once
+
+#include <Metal/MTLCommandEncoder.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "pewter/metal/driver/command_buffer.h"
+
+namespace pewter::driver {
+
+/// The body of MTL::CommandEncoder, base of all encoders. Used by one thread at a time.
+class CommandEncoder : public Object {
+ public:
+  using Public = MTL::CommandEncoder;
+  static constexpr ClassInfo kClass{"MTL::CommandEncoder", &Object::kClass};
+
+  ~CommandEncoder() override;
+
+  void end();
+  /// Ends it without a word, because the command buffer has been committed.
+  void detach() { is_open_ = false; }
+  void insert_signpost(String* text);
+  void push_debug_group();
+  void pop_debug_group();
+
+  std::uint32_t number() const { return number_; }
+  const std::vector<Ref<String>>& signposts() const { return signposts_; }
+
+  Ref<String> label;
+
+ protected:
+  CommandEncoder(const ClassInfo& class_info, Ref<CommandBuffer> buffer);
+
+  /// Whether commands may still be added; a mistake, as done by `action`, when not.
+  bool is_open(const char* action);
+
+  CommandBuffer& buffer() const { return *buffer_; }
+  template <class T>
+  T& append() {
+    return buffer_->storage().append<T>(number_);
+  }
+
+ private:
+  const Ref<CommandBuffer> buffer_;
+  std::uint32_t number_ = 0;
+  bool is_open_ = true;
+  std::uint32_t debug_groups_ = 0;
+  std::vector<Ref<String>> signposts_;
+};
+
+}  // namespace pewter::driver

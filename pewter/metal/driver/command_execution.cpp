@@ -1,0 +1,165 @@
+#include <fmt/core.h>
+
+#include <chrono>
+#include <cstring>
+#include <limits>
+
+#include "pewter/base/log.h"
+#include "pewter/metal/driver/command_buffer.h"
+#include "pewter/metal/driver/command_queue.h"
+#include "pewter/metal/driver/compute_pipeline.h"
+#include "pewter/metal/driver/event.h"
+#include "pewter/metal/driver/ns_error.h"
+
+// The part of CommandBuffer that runs on the thread which drives the queue.
+namespace pewter::driver {
+namespace {
+
+MTL::CommandBufferError code_of(executor::FaultKind kind) {
+  switch (kind) {
+    case executor::FaultKind::PageFault:
+      return MTL::CommandBufferErrorPageFault;
+    case executor::FaultKind::StackOverflow:
+      return MTL::CommandBufferErrorStackOverflow;
+    case executor::FaultKind::Timeout:
+      return MTL::CommandBufferErrorTimeout;
+    case executor::FaultKind::OutOfMemory:
+      return MTL::CommandBufferErrorOutOfMemory;
+    case executor::FaultKind::None:
+    case executor::FaultKind::IllegalInstruction:
+    case executor::FaultKind::Arithmetic:
+      break;
+  }
+  return MTL::CommandBufferErrorInternal;
+}
+
+std::string text_of(const executor::Fault& fault) {
+  switch (fault.kind) {
+    case executor::FaultKind::PageFault:
+      return fmt::format("page fault at address {:#x}", fault.address);
+    case executor::FaultKind::StackOverflow:
+      return "stack overflow";
+    case executor::FaultKind::Timeout:
+      return fmt::format("stopped after {} ms", executor::timeout_ms());
+    case executor::FaultKind::OutOfMemory:
+      return "no memory for the stacks of its threads";
+    case executor::FaultKind::IllegalInstruction:
+      return "illegal instruction";
+    case executor::FaultKind::Arithmetic:
+      return "integer division by zero or overflow";
+    case executor::FaultKind::None:
+      break;
+  }
+  return "unknown fault";
+}
+
+}  // namespace
+
+bool CommandBuffer::execute() {
+  if (!has_begun_) {
+    begin();
+  }
+  while (next_command_ != nullptr) {
+    const Command& command = *next_command_;
+    bool goes_on = false;
+    switch (command.kind) {
+      case CommandKind::Dispatch:
+        goes_on = dispatch(static_cast<const DispatchCommand&>(command));
+        break;
+      case CommandKind::IndirectDispatch:
+        goes_on = dispatch_indirect(static_cast<const IndirectDispatchCommand&>(command));
+        break;
+      case CommandKind::Copy: {
+        const auto& copy = static_cast<const CopyCommand&>(command);
+        goes_on = check(executor::copy(copy.to, copy.from, copy.byte_count), "copyFromBuffer");
+        break;
+      }
+      case CommandKind::Fill: {
+        const auto& fill = static_cast<const FillCommand&>(command);
+        goes_on = check(executor::fill(fill.to, fill.value, fill.byte_count), "fillBuffer");
+        break;
+      }
+      case CommandKind::Signal: {
+        const auto& signal = static_cast<const SignalCommand&>(command);
+        signal.event->signal(signal.value);
+        goes_on = true;
+        break;
+      }
+      case CommandKind::Wait: {
+        const auto& wait = static_cast<const WaitCommand&>(command);
+        bool has_expired = queue_->has_expired();
+        if (!has_expired && !queue_->wait_for(*wait.event, wait.value)) {
+          return false;
+        }
+        has_expired = has_expired || queue_->has_expired();
+        goes_on = !has_expired || fail_wait(wait);
+        break;
+      }
+    }
+    if (!goes_on) {
+      faulted_encoder_ = command.encoder;
+    }
+    next_command_ = goes_on ? command.next : nullptr;
+  }
+  return true;
+}
+
+void CommandBuffer::begin() {
+  has_begun_ = true;
+  gpu_start = now_seconds();
+  if (error_) {
+    next_command_ = nullptr;
+    return;
+  }
+  has_begun_commands_ = true;
+  executor::ensure_fault_handlers();
+}
+
+bool CommandBuffer::dispatch(const DispatchCommand& command) {
+  return check(executor::run(command.dispatch), *command.pipeline);
+}
+
+bool CommandBuffer::dispatch_indirect(const IndirectDispatchCommand& command) {
+  executor::Dispatch grid = command.dispatch;
+  abi::Launch& launch = grid.launch;
+  std::memcpy(launch.threadgroups_per_grid, command.threadgroups_per_grid,
+              sizeof(launch.threadgroups_per_grid));
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::uint64_t threads =
+        std::uint64_t{launch.threadgroups_per_grid[axis]} * launch.threads_per_threadgroup[axis];
+    if (threads > std::numeric_limits<std::uint32_t>::max()) {
+      return fail(MTL::CommandBufferErrorInvalidResource,
+                  fmt::format("indirect grid of kernel '{}' has {} threads along an axis, limit {}",
+                              command.pipeline->kernel_name, threads,
+                              std::numeric_limits<std::uint32_t>::max()));
+    }
+    launch.threads_per_grid[axis] = static_cast<std::uint32_t>(threads);
+  }
+  return check(executor::run(grid), *command.pipeline);
+}
+
+bool CommandBuffer::check(const executor::Fault& fault, const ComputePipelineState& pipeline) {
+  return !fault ||
+         fail(code_of(fault.kind),
+              fmt::format("kernel '{}': {} in threadgroup ({}, {}, {})", pipeline.kernel_name,
+                          text_of(fault), fault.group[0], fault.group[1], fault.group[2]));
+}
+
+bool CommandBuffer::check(const executor::Fault& fault, const char* action) {
+  return !fault || fail(code_of(fault.kind), fmt::format("{}: {}", action, text_of(fault)));
+}
+
+bool CommandBuffer::fail_wait(const WaitCommand& wait) {
+  return fail(MTL::CommandBufferErrorTimeout,
+              fmt::format("event{} did not reach {} within {} ms",
+                          wait.event->label ? fmt::format(" '{}'", wait.event->label->text) : "",
+                          wait.value, executor::timeout_ms()));
+}
+
+bool CommandBuffer::fail(MTL::CommandBufferError code, const std::string& text) {
+  log::error("metal", "{}{}", label ? fmt::format("command buffer '{}': ", label->text) : "", text);
+  error_ = command_buffer_error(code, text);
+  return false;
+}
+
+}  // namespace pewter::driver

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <vector>
+
+#include "pewter/metal/driver/body.h"
+#include "pewter/metal/executor/executor.h"
+
+namespace pewter::driver {
+
+class ComputePipelineState;
+class Event;
+
+enum class CommandKind : std::uint8_t { Dispatch, IndirectDispatch, Copy, Fill, Signal, Wait };
+
+/// One step of a command buffer; what it does is in the structure that derives from it.
+struct Command {
+  CommandKind kind;
+  /// Number of the encoder that it belongs to, in the order in which they were opened.
+  std::uint32_t encoder = 0;
+  Command* next = nullptr;
+};
+
+struct DispatchCommand : Command {
+  static constexpr CommandKind kKind = CommandKind::Dispatch;
+
+  const ComputePipelineState* pipeline;
+  executor::Dispatch dispatch;
+};
+
+/// A dispatch whose number of groups is read when it runs.
+struct IndirectDispatchCommand : DispatchCommand {
+  static constexpr CommandKind kKind = CommandKind::IndirectDispatch;
+
+  const std::byte* threadgroups_per_grid;
+};
+
+struct CopyCommand : Command {
+  static constexpr CommandKind kKind = CommandKind::Copy;
+
+  std::byte* to;
+  const std::byte* from;
+  std::uint64_t byte_count;
+};
+
+struct FillCommand : Command {
+  static constexpr CommandKind kKind = CommandKind::Fill;
+
+  std::byte* to;
+  std::uint64_t byte_count;
+  std::uint8_t value;
+};
+
+struct SignalCommand : Command {
+  static constexpr CommandKind kKind = CommandKind::Signal;
+
+  Event* event;
+  std::uint64_t value;
+};
+
+struct WaitCommand : Command {
+  static constexpr CommandKind kKind = CommandKind::Wait;
+
+  Event* event;
+  std::uint64_t value;
+};
+
+/// What a command buffer has recorded: commands, the bytes they point at, and references to
+/// objects.
+///
+/// Storage is handed on from finished command buffers to new ones, so that a steady workload stops
+/// allocating.
+class CommandStorage {
+ public:
+  CommandStorage() = default;
+  ~CommandStorage() { clear(); }
+  CommandStorage(const CommandStorage&) = delete;
+  CommandStorage& operator=(const CommandStorage&) = delete;
+
+  /// Adds a command of type T, its own members not yet set.
+  template <class T>
+  T& append(std::uint32_t encoder) {
+    static_assert(std::is_trivially_destructible_v<T>);
+    auto* command = new (allocate(sizeof(T), alignof(T))) T;
+    command->kind = T::kKind;
+    command->encoder = encoder;
+    command->next = nullptr;
+    (last_ != nullptr ? last_->next : first_) = command;
+    last_ = command;
+    return *command;
+  }
+
+  /// Memory that stays where it is until clear().
+  void* allocate(std::size_t bytes, std::size_t alignment);
+
+  /// Holds a reference until clear(). Null is allowed.
+  void keep(Object* object);
+
+  Command* first() const { return first_; }
+
+  /// Forgets everything but the memory.
+  void clear();
+
+ private:
+  static constexpr std::size_t kChunkBytes = std::size_t{1} << 16;
+
+  std::vector<std::unique_ptr<std::byte[]>> chunks_;
+  std::size_t current_chunk_ = 0;
+  std::size_t used_ = 0;
+  Command* first_ = nullptr;
+  Command* last_ = nullptr;
+  std::vector<Ref<Object>> references_;
+  // Objects kept lately, by address, so that one used again and again is kept once or twice.
+  std::array<const Object*, 64> recent_ = {};
+};
+
+}  // namespace pewter::driver

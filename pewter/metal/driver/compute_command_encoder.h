@@ -1,0 +1,71 @@
+#pragma once
+
+#include <Metal/MTLComputeCommandEncoder.hpp>
+#include <cstdint>
+
+#include "pewter/base/kernel_abi.h"
+#include "pewter/metal/driver/buffer.h"
+#include "pewter/metal/driver/command_encoder.h"
+#include "pewter/metal/driver/compute_pipeline.h"
+
+namespace pewter::driver {
+
+/// The body of MTL::ComputeCommandEncoder.
+///
+/// Dispatches run in the order in which they are encoded, which is right for concurrent encoders
+/// too; barriers and fences have nothing left to do.
+class ComputeCommandEncoder final : public CommandEncoder {
+ public:
+  using Public = MTL::ComputeCommandEncoder;
+  static constexpr ClassInfo kClass{"MTL::ComputeCommandEncoder", &CommandEncoder::kClass};
+
+  ComputeCommandEncoder(Ref<CommandBuffer> buffer, MTL::DispatchType type)
+      : CommandEncoder(kClass, std::move(buffer)), dispatch_type(type) {}
+
+  void set_pipeline(ComputePipelineState* pipeline);
+  void set_bytes(const void* bytes, std::uint64_t length, std::uint64_t index);
+  void set_buffer(Buffer* buffer, std::uint64_t offset, std::uint64_t index);
+  void set_buffer_offset(std::uint64_t offset, std::uint64_t index);
+  void set_threadgroup_memory_length(std::uint64_t length, std::uint64_t index);
+  void set_grid_origin(const MTL::Origin& origin);
+
+  void dispatch_groups(const MTL::Size& groups, const MTL::Size& group_size);
+  void dispatch_groups(Buffer* arguments, std::uint64_t offset, const MTL::Size& group_size);
+  void dispatch_threads(const MTL::Size& threads, const MTL::Size& group_size);
+
+  /// Keeps a resource that kernels reach through pointers in buffers.
+  void use(Object* resource);
+  /// For what serial execution makes true by itself.
+  void ignore(const char* action) { is_open(action); }
+  void reject_unsupported(const char* action, const char* reason);
+
+  const MTL::DispatchType dispatch_type;
+
+ private:
+  /// What is bound to `[[buffer(n)]]`. Bytes set directly have no buffer.
+  struct Slot {
+    Buffer* buffer = nullptr;
+    std::uint64_t available = 0;
+  };
+
+  bool is_index(const char* action, std::uint64_t index, std::uint64_t limit);
+  bool bind(const char* action, std::uint64_t offset, std::uint64_t index);
+  bool is_ready(const char* action, const MTL::Size& group_size);
+  bool has_valid_group(const MTL::Size& group_size);
+  bool has_valid_bindings();
+  bool is_bound(const compiler::Parameter& parameter);
+  bool lay_out_threadgroup_memory();
+  bool set_grid(const std::uint64_t (&threads)[3], const MTL::Size& group_size);
+  void record();
+
+  const ComputePipelineState* pipeline_ = nullptr;
+  Slot slots_[abi::kMaxBuffers];
+  std::uint32_t threadgroup_lengths_[abi::kMaxThreadgroupArguments] = {};
+  // What the next dispatch takes, kept up to date by the setters.
+  abi::Launch launch_ = {};
+  std::uint32_t threadgroup_bytes_ = 0;
+  // Whether bindings and pipeline have been found to fit since either changed.
+  bool is_checked_ = false;
+};
+
+}  // namespace pewter::driver

@@ -1,0 +1,97 @@
+#include "pewter/metal/driver/event.h"
+
+#include <Metal/MTLDevice.hpp>
+
+#include "pewter/metal/driver/device.h"
+
+namespace pewter::driver {
+
+Event::~Event() {
+  while (waiters_ != nullptr) {
+    EventWaiter* waiter = waiters_;
+    waiters_ = waiter->next;
+    if (waiter->dropped != nullptr) {
+      waiter->dropped(*waiter);
+    }
+  }
+}
+
+bool Event::wait(EventWaiter& waiter, std::uint64_t value) {
+  std::scoped_lock lock(mutex_);
+  if (value_ >= value) {
+    return true;
+  }
+  waiter.value = value;
+  waiter.next = waiters_;
+  waiters_ = &waiter;
+  return false;
+}
+
+bool Event::cancel(EventWaiter& waiter) {
+  std::scoped_lock lock(mutex_);
+  for (EventWaiter** place = &waiters_; *place != nullptr; place = &(*place)->next) {
+    if (*place == &waiter) {
+      *place = waiter.next;
+      return true;
+    }
+  }
+  return false;
+}
+
+void Event::signal(std::uint64_t value) {
+  std::unique_lock lock(mutex_);
+  if (value > value_) {
+    change(std::move(lock), value);
+  }
+}
+
+std::uint64_t Event::value() const {
+  std::scoped_lock lock(mutex_);
+  return value_;
+}
+
+void Event::change(std::unique_lock<std::mutex> lock, std::uint64_t value) {
+  value_ = value;
+  EventWaiter* ready = nullptr;
+  for (EventWaiter** place = &waiters_; *place != nullptr;) {
+    EventWaiter* waiter = *place;
+    if (waiter->value <= value) {
+      *place = waiter->next;
+      waiter->next = ready;
+      ready = waiter;
+    } else {
+      place = &waiter->next;
+    }
+  }
+  changed_.notify_all();
+  lock.unlock();
+
+  while (ready != nullptr) {
+    // A waiter may be gone, or waiting again, as soon as it has been told.
+    EventWaiter* next = ready->next;
+    ready->reached(*ready);
+    ready = next;
+  }
+}
+
+}  // namespace pewter::driver
+
+namespace driver = pewter::driver;
+using Body = driver::Event;
+
+MTL::Event* MTL::Device::newEvent() {
+  return driver::impl<driver::Device>(this) != nullptr ? driver::handle(driver::make<Body>())
+                                                       : nullptr;
+}
+
+MTL::Device* MTL::Event::device() const {
+  return driver::device_of(driver::impl<Body>(this));
+}
+
+NS::String* MTL::Event::label() const {
+  return driver::get(this, &Body::label);
+}
+
+void MTL::Event::setLabel(const NS::String* label) {
+  driver::set_copy(this, &Body::label, label);
+}

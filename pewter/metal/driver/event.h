@@ -1,0 +1,58 @@
+#pragma once
+
+#include <Metal/MTLEvent.hpp>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include "pewter/metal/driver/body.h"
+
+namespace pewter::driver {
+
+/// Somebody who wants to know when an event reaches a value. Linked into the event.
+struct EventWaiter {
+  /// Called once, without the event's lock, on the thread that signals.
+  void (*reached)(EventWaiter& waiter) = nullptr;
+  /// Called instead when the event ends first; may be null for one that keeps the event alive.
+  void (*dropped)(EventWaiter& waiter) = nullptr;
+
+  std::uint64_t value = 0;
+  EventWaiter* next = nullptr;
+};
+
+/// The body of MTL::Event: a counter that only grows, as far as command buffers see it. Safe to use
+/// from any thread.
+class Event : public Object {
+ public:
+  using Public = MTL::Event;
+  static constexpr ClassInfo kClass{"MTL::Event", &Object::kClass};
+
+  Event() : Event(kClass) {}
+  ~Event() override;
+
+  /// True when the value has been reached; otherwise `waiter` is told when it is.
+  bool wait(EventWaiter& waiter, std::uint64_t value);
+
+  /// Takes a waiter back. False when it has been told, or is just being told.
+  bool cancel(EventWaiter& waiter);
+
+  /// Raises the value; a lower one changes nothing.
+  void signal(std::uint64_t value);
+
+  std::uint64_t value() const;
+
+  Ref<String> label;
+
+ protected:
+  explicit Event(const ClassInfo& class_info) : Object(class_info) {}
+
+  /// Sets the value and tells those who waited for it.
+  void change(std::unique_lock<std::mutex> lock, std::uint64_t value);
+
+  mutable std::mutex mutex_;  // guards the members below
+  std::condition_variable changed_;
+  std::uint64_t value_ = 0;
+  EventWaiter* waiters_ = nullptr;
+};
+
+}  // namespace pewter::driver
