@@ -120,6 +120,18 @@ void describe(Archive& archive, ValueType& type) {
 }
 
 template <typename Archive>
+void describe(Archive& archive, Member& member) {
+  archive(member.name);
+  archive(member.id);
+  archive(member.offset);
+  archive(member.size);
+  archive(member.alignment);
+  archive(member.count);
+  archive(member.is_pointer);
+  archive(member.type);
+}
+
+template <typename Archive>
 void describe(Archive& archive, Parameter& parameter) {
   archive(parameter.name);
   archive(parameter.kind);
@@ -129,6 +141,7 @@ void describe(Archive& archive, Parameter& parameter) {
   archive(parameter.size);
   archive(parameter.alignment);
   archive(parameter.access);
+  archive(parameter.members);
   archive(parameter.is_reference);
   archive(parameter.enabled_by);
   archive(parameter.builtin);

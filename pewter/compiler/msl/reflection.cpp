@@ -9,72 +9,10 @@
 
 #include "pewter/base/kernel_abi.h"
 #include "pewter/compiler/msl/attributes.h"
+#include "pewter/compiler/msl/type_reflection.h"
 
 namespace pewter::compiler::msl {
 namespace {
-
-ScalarType scalar_type(clang::QualType type) {
-  const auto* builtin = type->getAs<clang::BuiltinType>();
-  if (builtin == nullptr) {
-    return ScalarType::Other;
-  }
-  switch (builtin->getKind()) {
-    case clang::BuiltinType::Bool:
-      return ScalarType::Bool;
-    case clang::BuiltinType::Char_S:
-    case clang::BuiltinType::SChar:
-      return ScalarType::Char;
-    case clang::BuiltinType::UChar:
-      return ScalarType::UChar;
-    case clang::BuiltinType::Short:
-      return ScalarType::Short;
-    case clang::BuiltinType::UShort:
-      return ScalarType::UShort;
-    case clang::BuiltinType::Int:
-      return ScalarType::Int;
-    case clang::BuiltinType::UInt:
-      return ScalarType::UInt;
-    case clang::BuiltinType::Long:
-      return ScalarType::Long;
-    case clang::BuiltinType::ULong:
-      return ScalarType::ULong;
-    case clang::BuiltinType::Float16:
-      return ScalarType::Half;
-    case clang::BuiltinType::BFloat16:
-      return ScalarType::BFloat;
-    case clang::BuiltinType::Float:
-      return ScalarType::Float;
-    default:
-      return ScalarType::Other;
-  }
-}
-
-// `metal::vec<T, N>`, `metal::packed_vec<T, N>` and `metal::matrix<T, C, R>` are class templates of
-// the prelude.
-ValueType value_type(clang::QualType type) {
-  const ScalarType scalar = scalar_type(type);
-  if (scalar != ScalarType::Other) {
-    return {scalar, 1, 1};
-  }
-  const auto* record = type->getAsCXXRecordDecl();
-  const auto* specialization =
-      llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(record);
-  if (specialization == nullptr) {
-    return {ScalarType::Other, 1, 1};
-  }
-  const llvm::StringRef name = specialization->getName();
-  const clang::TemplateArgumentList& arguments = specialization->getTemplateArgs();
-  const auto number = [&](unsigned position) {
-    return static_cast<std::uint8_t>(arguments[position].getAsIntegral().getZExtValue());
-  };
-  if ((name == "vec" || name == "packed_vec") && arguments.size() >= 2) {
-    return {scalar_type(arguments[0].getAsType()), 1, number(1)};
-  }
-  if (name == "matrix" && arguments.size() >= 3) {
-    return {scalar_type(arguments[0].getAsType()), number(1), number(2)};
-  }
-  return {ScalarType::Other, 1, 1};
-}
 
 class Reflector {
  public:
@@ -321,6 +259,7 @@ class Reflector {
       return;
     }
     parameter.kind = ParameterKind::Buffer;
+    parameter.members = members_of(context_, plain);
     parameter.access = pointee.isConstQualified() ? Access::ReadOnly : Access::ReadWrite;
     read_index(declared, "buffer", abi::kMaxBuffers, parameter);
   }

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Type.h"
+
+#include "pewter/compiler/compiler.h"
+
+namespace pewter::compiler::msl {
+
+/// The scalar, vector or matrix that a type is; `ScalarType::Other` for everything else.
+ValueType value_type(clang::QualType type);
+
+/// What the host writes into a structure of that type; empty when it is not a structure.
+///
+/// Structures with more than a few thousand members, arrays of structures counted element by
+/// element, are not described.
+std::vector<Member> members_of(clang::ASTContext& context, clang::QualType type);
+
+}  // namespace pewter::compiler::msl
