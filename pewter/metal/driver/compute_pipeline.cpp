@@ -72,13 +72,6 @@ Outcome build(const ComputePipelineDescriptor& descriptor) {
   if (!code) {
     return {nullptr, compile_error(code.error())};
   }
-  if ((*code)->threadgroup_bytes > abi::kMaxThreadgroupMemory) {
-    return {nullptr,
-            library_error(
-                MTL::LibraryErrorCompileFailure,
-                fmt::format("threadgroup memory of '{}' is {} bytes, which exceeds the limit of {}",
-                            name, (*code)->threadgroup_bytes, abi::kMaxThreadgroupMemory))};
-  }
   auto loaded = executor::LoadedKernel::load((*code)->object, (*code)->entry,
                                              {(*code)->needs_fibers, (*code)->stack_bytes});
   if (!loaded) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "pewter/metal/driver/background.h"
 #include "pewter/metal/driver/data_type.h"
 #include "pewter/metal/driver/device.h"
@@ -231,9 +233,17 @@ NS::Dictionary* MTL::Function::functionConstantsDictionary() const {
     return nullptr;
   }
   auto dictionary = driver::make_ref<pewter::foundation::Dictionary>();
-  for (const std::uint32_t number : self->kernel.constants) {
-    auto constant = driver::make_ref<Constant>(self->library->info().constants[number]);
+  const auto& constants = self->library->info().constants;
+  const auto add = [&](const pewter::compiler::FunctionConstant& described) {
+    auto constant = driver::make_ref<Constant>(described);
     dictionary->insert(constant->name.get(), constant.get());
+  };
+  // Where the compiler has not looked into the body, every constant may be used.
+  if (self->kernel.constants.empty()) {
+    std::for_each(constants.begin(), constants.end(), add);
+  }
+  for (const std::uint32_t number : self->kernel.constants) {
+    add(constants[number]);
   }
   return driver::autoreleased(std::move(dictionary));
 }
