@@ -107,7 +107,7 @@ TEST_CASE("a kernel that returns a value is an error") {
 TEST_CASE("two kernels of one host name are an error") {
   CHECK(errors_of(kHead + "[[host_name(\"a\")]] kernel void f(device int* x) {}\n"
                           "[[host_name(\"a\")]] kernel void g(device int* x) {}\n") ==
-        Lines{"4:33: there is already a kernel named 'a'"});
+        Lines{"4:32: there is already a kernel named 'a'"});
 }
 
 TEST_CASE("two function constants of one index are an error") {

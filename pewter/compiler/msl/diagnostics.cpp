@@ -95,6 +95,7 @@ bool DiagnosticCollector::note_repair(const clang::Diagnostic& diagnostic) {
 
 void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level,
                                            const clang::Diagnostic& diagnostic) {
+  DiagnosticConsumer::HandleDiagnostic(level, diagnostic);
   const bool is_note = level == clang::DiagnosticsEngine::Note;
   if (level == clang::DiagnosticsEngine::Ignored || level == clang::DiagnosticsEngine::Remark ||
       (is_note && skip_notes_)) {

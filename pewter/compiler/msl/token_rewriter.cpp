@@ -23,13 +23,17 @@ TokenRewriter::TokenRewriter(clang::Preprocessor& preprocessor, const Repairs& r
     : preprocessor_(preprocessor), repairs_(repairs) {}
 
 std::vector<Token> TokenRewriter::rewrite(std::vector<Token> tokens) {
+  const Token end = tokens.back();
+  tokens.insert(tokens.end(), kEndPadding - 1, end);
   drop_address_space_overloads(tokens);
   turn_array_parameters_into_pointers(tokens);
   if (!repairs_.empty()) {
     repair_casts(tokens);
     repair_conditionals(tokens);
   }
-  return translate(tokens);
+  Tokens translated = translate(tokens);
+  translated.push_back(end);
+  return translated;
 }
 
 bool TokenRewriter::is_address_space(const Token& token) const {
@@ -63,7 +67,7 @@ void TokenRewriter::drop_address_space_overloads(Tokens& tokens) {
     return joined;
   };
 
-  for (std::size_t position = 0; position + 1 < tokens.size(); ++position) {
+  for (std::size_t position = 0; tokens[position].isNot(tok::eof); ++position) {
     const Token& token = tokens[position];
     if (token.is(tok::l_brace)) {
       scopes.push_back({position, position + 1});
@@ -159,7 +163,7 @@ void TokenRewriter::turn_array_parameters_into_pointers(Tokens& tokens) {
   std::vector<bool> dead(tokens.size(), false);
   std::vector<tok::TokenKind> brackets;
 
-  for (std::size_t position = 0; position < tokens.size(); ++position) {
+  for (std::size_t position = 0; tokens[position].isNot(tok::eof); ++position) {
     const Token& token = tokens[position];
     if (token.isOneOf(tok::l_paren, tok::l_square, tok::l_brace)) {
       brackets.push_back(token.getKind());
@@ -317,7 +321,7 @@ std::vector<Token> TokenRewriter::translate(const Tokens& tokens) {
   out.reserve(tokens.size() + tokens.size() / 4);
   std::vector<tok::TokenKind> brackets;
 
-  for (std::size_t position = 0; position < tokens.size();) {
+  for (std::size_t position = 0; tokens[position].isNot(tok::eof);) {
     const Token& token = tokens[position];
     if (token.isOneOf(tok::l_paren, tok::l_brace)) {
       brackets.push_back(token.getKind());

@@ -21,7 +21,7 @@ std::size_t closing_bracket(const std::vector<Token>& tokens, std::size_t open) 
   for (std::size_t position = open; position < tokens.size(); ++position) {
     if (opens(tokens[position])) {
       ++depth;
-    } else if (closes(tokens[position]) && --depth == 0) {
+    } else if ((closes(tokens[position]) && --depth == 0) || tokens[position].is(tok::eof)) {
       return position;
     }
   }

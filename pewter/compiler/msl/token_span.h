@@ -5,10 +5,13 @@
 
 #include "clang/Lex/Token.h"
 
-/// Finding the ends of things in a row of tokens.
+/// Finding the ends of things in a row of tokens, which ends with kEndPadding end-of-file tokens:
+/// whatever a broken text looks like, a few positions behind an end are still there to look at.
 namespace pewter::compiler::msl {
 
-/// Position of the bracket that closes the one at `open`; the last position when it is never
+inline constexpr std::size_t kEndPadding = 16;
+
+/// Position of the bracket that closes the one at `open`; the first end of file when it is never
 /// closed.
 std::size_t closing_bracket(const std::vector<clang::Token>& tokens, std::size_t open);
 
