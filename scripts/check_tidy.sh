@@ -12,4 +12,5 @@ if ((${#patterns[@]} == 0)); then
 fi
 
 # GCC-only flags in the compilation database are not worth a message.
-run-clang-tidy-19 -quiet -p "$build" -j "$jobs" -extra-arg=-Wno-unknown-warning-option "${patterns[@]}"
+run-clang-tidy-19 -quiet -p "$build" -j "$jobs" -extra-arg=-Wno-unknown-warning-option -extra-arg=-Wno-ignored-gch \
+  "${patterns[@]}"

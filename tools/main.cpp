@@ -74,7 +74,12 @@ int run(CLI::App& app, int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     const CLI::App& command = chosen(app);
     const std::vector<std::string> unknown = command.remaining();
-    return complain(app, command, error.what() + hint(command, unknown));
+    std::string message = error.what();
+    if (&command == &app) {
+      message = unknown.empty() ? "a sub-command is needed: info, run or cache"
+                                : fmt::format("there is no '{}'", unknown.front());
+    }
+    return complain(app, command, message + hint(command, unknown));
   } catch (const pewter::tools::UsageError& error) {
     return complain(app, chosen(app), error.what());
   } catch (const std::exception& error) {
@@ -90,6 +95,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", pewter::version().pewter);
   app.footer(kFooter);
   app.require_subcommand(1);
+  app.get_formatter()->column_width(38);
   pewter::tools::add_info_command(app);
   pewter::tools::add_run_command(app);
   pewter::tools::add_cache_command(app);

@@ -96,21 +96,27 @@ void add_run_command(CLI::App& app) {
   auto flags = std::make_shared<RunFlags>();
   CLI::App* command = app.add_subcommand("run", "Compile a kernel from a .metal file and run it");
   command->footer(kFooter);
-  command->add_option("FILE", flags->file, "Metal source file")->required();
-  command->add_option("--kernel,-k", flags->kernel, "Kernel to run (default: the only one)");
-  command->add_option("--grid,-g", flags->grid, "Threads: N, WxH or WxHxD")->required();
-  command->add_option("--group", flags->group,
-                      "Threads of a threadgroup (default: suits the grid)");
-  const auto each = [&](const char* name, std::vector<std::string>& values, const char* help) {
-    command->add_option(name, values, help)->allow_extra_args(false)->take_all();
+  command->add_option("FILE", flags->file, "Metal source file")->required()->type_name(" ");
+  command->add_option("--kernel,-k", flags->kernel, "Kernel to run (default: the only one)")
+      ->type_name("NAME");
+  command->add_option("--grid,-g", flags->grid, "Threads: N, WxH or WxHxD")
+      ->required()
+      ->type_name("SIZE");
+  command->add_option("--group", flags->group, "Threads of a threadgroup (default: suits the grid)")
+      ->type_name("SIZE");
+  const auto each = [&](const char* name, std::vector<std::string>& values, const char* form,
+                        const char* help) {
+    command->add_option(name, values, help)->type_name(form)->allow_extra_args(false)->take_all();
   };
-  each("--buffer,-b", flags->buffers, "NAME=SOURCE: bind a buffer");
-  each("--bytes", flags->bytes, "NAME=TYPE:VALUE: bind a value, as setBytes does");
-  each("--threadgroup", flags->threadgroup, "NAME=BYTES: length of a threadgroup argument");
-  each("--constant,-c", flags->constants, "INDEX=TYPE:VALUE or NAME=...: set a function constant");
-  each("--define,-D", flags->defines, "NAME[=VALUE]: define a macro");
-  each("--show,-s", flags->show, "NAME: print a buffer's statistics and histogram");
-  each("--save", flags->save, "NAME=FILE.npy: write a buffer to a file");
+  each("--buffer,-b", flags->buffers, "NAME=SOURCE", "Bind a buffer");
+  each("--bytes", flags->bytes, "NAME=TYPE:VALUE", "Bind a value, as setBytes does");
+  each("--threadgroup", flags->threadgroup, "NAME=BYTES",
+       "Set the length of a threadgroup argument");
+  each("--constant,-c", flags->constants, "INDEX=TYPE:VALUE",
+       "Set a function constant, also by name");
+  each("--define,-D", flags->defines, "NAME[=VALUE]", "Define a macro");
+  each("--show,-s", flags->show, "NAME", "Print a buffer's statistics and histogram");
+  each("--save", flags->save, "NAME=FILE.npy", "Write a buffer to a file");
   command->add_flag("--time,-t", flags->time, "Print compile time, run time and GB/s");
   command->add_option("--repeat,-n", flags->repeat,
                       "Run so many times; buffers keep their content");

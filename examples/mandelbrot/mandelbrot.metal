@@ -34,8 +34,7 @@ kernel void paint(device const float* steps [[buffer(0)]],
                   device uchar4* pixels [[buffer(1)]],
                   constant View& view [[buffer(2)]],
                   uint i [[thread_position_in_grid]]) {
-  const float3 phase = float3(0.0, 0.6, 1.2) + 3.6;
-  const float3 colour = 0.5 + 0.5 * cos(phase + 0.55 * sqrt(max(steps[i], 0.0)));
+  const float3 colour = 0.5 + 0.5 * cos(3.0 + 0.15 * steps[i] + float3(0.0, 0.6, 1.0));
   const bool inside = steps[i] >= float(view.limit);
   pixels[i] = uchar4(inside ? uchar3(0) : uchar3(255 * colour), 255);
 }

@@ -13,9 +13,9 @@ constexpr std::uint32_t kTile = 16;
 
 /// `Sizes` of matmul.metal.
 struct Sizes {
-  std::uint32_t rows = 500;
-  std::uint32_t columns = 520;
-  std::uint32_t depth = 510;
+  std::uint32_t rows = 300;
+  std::uint32_t columns = 320;
+  std::uint32_t depth = 310;
 };
 
 std::vector<float> random_matrix(std::size_t count, unsigned seed) {

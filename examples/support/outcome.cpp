@@ -24,7 +24,7 @@ Row row(const Outcome& outcome) {
 
 // Text columns lean left, numbers right.
 std::string cell(const std::string& text, std::size_t width, std::size_t column) {
-  const bool left = column < 2 || column == 5;
+  const bool left = column < 2;
   return left ? fmt::format("{:<{}}", text, width) : fmt::format("{:>{}}", text, width);
 }
 
@@ -60,8 +60,8 @@ std::string table(const std::vector<Outcome>& outcomes) {
   std::string text;
   for (const Row& cells : rows) {
     for (std::size_t column = 0; column < cells.size(); ++column) {
-      text +=
-          cell(cells[column], widths[column], column) + (column + 1 < cells.size() ? "  " : "\n");
+      const bool last = column + 1 == cells.size();
+      text += last ? cells[column] + "\n" : cell(cells[column], widths[column], column) + "  ";
     }
   }
   for (const Outcome& outcome : outcomes) {
