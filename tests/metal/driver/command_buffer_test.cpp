@@ -1,0 +1,238 @@
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/metal/driver/command_support.h"
+
+namespace pewter::driver::test {
+namespace {
+
+using Values = std::vector<std::uint32_t>;
+
+TEST_CASE("an empty command buffer completes") {
+  Commands gpu;
+  MTL::CommandBuffer* commands = gpu.queue()->commandBuffer();
+  CHECK(commands->status() == MTL::CommandBufferStatusNotEnqueued);
+
+  CHECK(finish(commands).empty());
+
+  CHECK(commands->status() == MTL::CommandBufferStatusCompleted);
+  CHECK(commands->commandQueue() == gpu.queue());
+  CHECK(commands->device() == gpu.device());
+}
+
+TEST_CASE("commands run in the order in which they are recorded") {
+  Commands gpu;
+  auto list = gpu.buffer(Values(10));
+  MTL::CommandBuffer* commands = gpu.queue()->commandBuffer();
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    gpu.encode_append(commands, list.get(), 10 + i);
+  }
+
+  CHECK(finish(commands).empty());
+
+  CHECK(list_of(list.get()) == Values{10, 11, 12, 13, 14});
+}
+
+TEST_CASE("handlers run in order and before the wait is over") {
+  Commands gpu;
+  std::vector<int> calls;
+  MTL::CommandBuffer* commands = gpu.queue()->commandBuffer();
+  MTL::CommandBufferStatus seen = MTL::CommandBufferStatusNotEnqueued;
+  commands->addScheduledHandler([&](MTL::CommandBuffer*) { calls.push_back(1); });
+  commands->addScheduledHandler([&](MTL::CommandBuffer*) { calls.push_back(2); });
+  commands->addCompletedHandler([&](MTL::CommandBuffer* done) {
+    seen = done->status();
+    calls.push_back(done == commands ? 3 : 0);
+  });
+  commands->addCompletedHandler([&](MTL::CommandBuffer*) { calls.push_back(4); });
+
+  CHECK(finish(commands).empty());
+
+  CHECK(calls == std::vector<int>{1, 2, 3, 4});
+  CHECK(seen == MTL::CommandBufferStatusCompleted);
+}
+
+TEST_CASE("handlers run on another thread than the one that waits") {
+  Commands gpu;
+  std::thread::id handler;
+  MTL::CommandBuffer* commands = gpu.queue()->commandBuffer();
+  commands->addCompletedHandler([&](MTL::CommandBuffer*) { handler = std::this_thread::get_id(); });
+
+  CHECK(finish(commands).empty());
+
+  CHECK(handler != std::thread::id());
+  CHECK(handler != std::this_thread::get_id());
+}
+
+TEST_CASE("a handler may commit and wait for another command buffer of the same queue") {
+  Commands gpu;
+  auto list = gpu.buffer(Values(3));
+  gpu.pipeline("append");
+  MTL::CommandBuffer* commands = gpu.queue()->commandBuffer();
+  gpu.encode_append(commands, list.get(), 1);
+  commands->addCompletedHandler([&](MTL::CommandBuffer*) {
+    MTL::CommandBuffer* next = gpu.queue()->commandBuffer();
+    gpu.encode_append(next, list.get(), 2);
+    next->addCompletedHandler([](MTL::CommandBuffer*) {});
+    next->commit();
+    next->waitUntilCompleted();
+  });
+
+  CHECK(finish(commands).empty());
+
+  CHECK(list_of(list.get()) == Values{1, 2});
+}
+
+TEST_CASE("a handler that blocks does not keep the queue from running") {
+  Commands gpu;
+  auto values = gpu.buffer({0});
+  std::atomic<bool> release = false;
+  MTL::CommandBuffer* first = gpu.queue()->commandBuffer();
+  first->addCompletedHandler([&](MTL::CommandBuffer*) { release.wait(false); });
+  first->commit();
+
+  MTL::CommandBuffer* second = gpu.queue()->commandBuffer();
+  gpu.encode(second, "add_one", values.get());
+  CHECK(finish(second).empty());
+  release.store(true);
+  release.notify_all();
+  first->waitUntilCompleted();
+
+  CHECK(values_of(values.get()) == Values{1});
+}
+
+TEST_CASE("a handler can hold the last reference to its command buffer and queue") {
+  Commands gpu;
+  auto done = NS::TransferPtr(gpu.device()->newSharedEvent());
+  {
+    auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+    auto queue = gpu.new_queue();
+    MTL::CommandBuffer* commands = queue->commandBuffer();
+    commands->addCompletedHandler(
+        [queue, done](MTL::CommandBuffer*) { done->setSignaledValue(1); });
+    queue.reset();
+    commands->commit();
+  }
+
+  CHECK(done->waitUntilSignaledValue(1, 60000));
+}
+
+TEST_CASE("a command buffer is scheduled without anybody waiting for its completion") {
+  Commands gpu;
+  auto event = NS::TransferPtr(gpu.device()->newSharedEvent());
+  MTL::CommandBuffer* blocked = gpu.queue()->commandBuffer();
+  blocked->encodeWait(event.get(), 1);
+  blocked->commit();
+  MTL::CommandBuffer* commands = gpu.queue()->commandBuffer();
+  bool scheduled = false;
+  commands->addScheduledHandler([&](MTL::CommandBuffer*) { scheduled = true; });
+  commands->commit();
+
+  commands->waitUntilScheduled();
+
+  CHECK(scheduled);
+  CHECK(commands->status() == MTL::CommandBufferStatusScheduled);
+  event->setSignaledValue(1);
+  commands->waitUntilCompleted();
+}
+
+TEST_CASE("times of a command buffer lie in order") {
+  Commands gpu;
+  auto values = gpu.buffer(Values(100000));
+  MTL::CommandBuffer* commands = gpu.queue()->commandBuffer();
+  gpu.encode(commands, "add_one", values.get(), 100000);
+  CHECK(commands->GPUStartTime() == 0);
+
+  CHECK(finish(commands).empty());
+
+  CHECK(commands->kernelStartTime() > 0);
+  CHECK(commands->kernelStartTime() <= commands->kernelEndTime());
+  CHECK(commands->kernelEndTime() <= commands->GPUStartTime());
+  CHECK(commands->GPUStartTime() < commands->GPUEndTime());
+}
+
+TEST_CASE("resources are kept until the command buffer has completed, and no longer") {
+  Commands gpu;
+  auto event = NS::TransferPtr(gpu.device()->newSharedEvent());
+  auto values = gpu.buffer({1});
+  const NS::UInteger before = values->retainCount();
+  MTL::CommandBuffer* commands = gpu.queue()->commandBuffer();
+  commands->encodeWait(event.get(), 1);
+  gpu.encode(commands, "add_one", values.get());
+  gpu.encode(commands, "add_one", values.get());
+  commands->commit();
+  CHECK(values->retainCount() > before);
+
+  event->setSignaledValue(1);
+  commands->waitUntilCompleted();
+
+  CHECK(values->retainCount() == before);
+}
+
+TEST_CASE("unretained references are not retained") {
+  Commands gpu;
+  auto values = gpu.buffer({1});
+  const NS::UInteger before = values->retainCount();
+  MTL::CommandBuffer* commands = gpu.queue()->commandBufferWithUnretainedReferences();
+  gpu.encode(commands, "add_one", values.get());
+
+  CHECK(!commands->retainedReferences());
+  CHECK(values->retainCount() == before);
+  CHECK(finish(commands).empty());
+  CHECK(values_of(values.get()) == Values{2});
+}
+
+TEST_CASE("a descriptor sets references and error options") {
+  Commands gpu;
+  auto descriptor = NS::TransferPtr(MTL::CommandBufferDescriptor::alloc()->init());
+  descriptor->setRetainedReferences(false);
+  descriptor->setErrorOptions(MTL::CommandBufferErrorOptionEncoderExecutionStatus);
+
+  MTL::CommandBuffer* commands = gpu.queue()->commandBuffer(descriptor.get());
+
+  CHECK(!commands->retainedReferences());
+  CHECK(commands->errorOptions() == MTL::CommandBufferErrorOptionEncoderExecutionStatus);
+}
+
+TEST_CASE("labels and debug groups are accepted") {
+  Commands gpu;
+  MTL::CommandBuffer* commands = gpu.queue()->commandBuffer();
+  commands->setLabel(pewter::test::string("frame 7"));
+  commands->pushDebugGroup(pewter::test::string("physics"));
+  MTL::ComputeCommandEncoder* encoder = commands->computeCommandEncoder();
+  encoder->setLabel(pewter::test::string("collide"));
+  encoder->pushDebugGroup(pewter::test::string("broad phase"));
+  encoder->insertDebugSignpost(pewter::test::string("begin"));
+  encoder->popDebugGroup();
+  encoder->endEncoding();
+  commands->popDebugGroup();
+
+  CHECK(finish(commands).empty());
+  CHECK(pewter::test::text(commands->label()) == "frame 7");
+  CHECK(pewter::test::text(encoder->label()) == "collide");
+}
+
+TEST_CASE("many command buffers with much data reuse their storage") {
+  Commands gpu;
+  auto values = gpu.buffer({0});
+  std::vector<std::byte> bytes(4096);
+  for (int round = 0; round < 20; ++round) {
+    auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+    MTL::CommandBuffer* commands = gpu.queue()->commandBuffer();
+    MTL::ComputeCommandEncoder* encoder = commands->computeCommandEncoder();
+    encoder->setComputePipelineState(gpu.pipeline("add_one"));
+    encoder->setBuffer(values.get(), 0, 0);
+    for (int i = 0; i < 100; ++i) {
+      encoder->setBytes(bytes.data(), bytes.size(), 5);
+      encoder->dispatchThreads(MTL::Size(1, 1, 1), MTL::Size(1, 1, 1));
+    }
+    encoder->endEncoding();
+    REQUIRE(finish(commands).empty());
+  }
+  CHECK(values_of(values.get()) == Values{2000});
+}
+
+}  // namespace
+}  // namespace pewter::driver::test
