@@ -47,7 +47,13 @@ LAYERS = {
 # Programs that play the outside user: public headers only.
 LAYERS["tests/system"] = [METAL_HEADERS, API_HEADERS]
 
-LLVM_FOLDERS = ["pewter/compiler/msl", "pewter/compiler/codegen", "pewter/compiler/spmd"]
+# backend.cpp joins the others and owns the LLVM context that they share.
+LLVM_FOLDERS = [
+    "pewter/compiler/msl",
+    "pewter/compiler/codegen",
+    "pewter/compiler/spmd",
+    "pewter/compiler/backend.cpp",
+]
 LLVM_INCLUDE = re.compile(r"^(llvm|llvm-c|clang|clang-c|lld)/")
 
 # Where a header spelled with angle brackets lives, when it is one of ours.
@@ -129,15 +135,24 @@ def check_includes(root):
                 yield f"{path}:{number}: {reason}"
 
 
+def expand_loops(text, word):
+    """`word` with the variables of foreach(<variable> <items>...) replaced by each of their items."""
+    words = [word]
+    for variable, items in re.findall(r"foreach\(\s*(\w+)\s+([^)$]*)\)", text):
+        reference = "${" + variable + "}"
+        words = [w.replace(reference, item) for w in words for item in (items.split() if reference in w else [""])]
+    return words
+
+
 def listed_sources(root, cmake_file):
     """The .cpp files that a CMakeLists.txt names, as repository paths; names with other variables are left out."""
     text = re.sub(r"#.*", "", cmake_file.read_text())
-    for word in re.findall(r'[^\s()";]+\.cpp\b', text):
-        word = word.replace("${CMAKE_CURRENT_SOURCE_DIR}/", "")
-        if "$" in word or "*" in word:
-            continue
-        file = (cmake_file.parent / word).resolve()
-        yield file.relative_to(root).as_posix() if file.is_relative_to(root) else word
+    for written in re.findall(r'[^\s()";]+\.cpp\b', text):
+        for word in expand_loops(text, written.replace("${CMAKE_CURRENT_SOURCE_DIR}/", "")):
+            if "$" in word or "*" in word:
+                continue
+            file = (cmake_file.parent / word).resolve()
+            yield file.relative_to(root).as_posix() if file.is_relative_to(root) else word
 
 
 def check_source_lists(root):

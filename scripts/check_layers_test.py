@@ -59,6 +59,13 @@ class CheckLayers(unittest.TestCase):
         self.write("pewter/base/cpu.cpp", "")
         self.assertEqual(check_layers.check(self.root), ["pewter/base/cpu.cpp: in no CMakeLists.txt"])
 
+    def test_sources_named_in_a_loop_count_as_listed(self):
+        self.write("tests/CMakeLists.txt", "foreach(kind a b)\n  add_library(${kind} ${kind}_x.cpp)\nendforeach()\n")
+        self.write("tests/a_x.cpp", "")
+        self.assertEqual(
+            check_layers.check(self.root), ["tests/CMakeLists.txt: lists tests/b_x.cpp, which does not exist"]
+        )
+
     def test_a_listed_source_that_does_not_exist_is_named(self):
         self.write("tools/CMakeLists.txt", "add_executable(pewter_tool\n  main.cpp)\n")
         self.assertEqual(
