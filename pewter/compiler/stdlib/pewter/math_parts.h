@@ -91,48 +91,42 @@ __pw_define_nextafter(float, uint, 0x80000000U)
 __pw_define_nextafter(half, ushort, (ushort)0x8000)
 #undef __pw_define_nextafter
 
-__pw_vectors2(float, nextafter, float)
-__pw_vectors2(half, nextafter, half)
-__pw_vectors1(int, ilogb, float)
-__pw_vectors1(int, ilogb, half)
+__pw_vectors2(T, nextafter, __pw_is_math)
+__pw_vectors1(int, ilogb, __pw_is_math)
 __pw_promote2(nextafter, __pw_promotes)
 
-// Vector forms with a second result or an integer vector, component by component.
-#define __pw_define_parts(T, N)                                                          \
-  __pw_inline vec<T, N> ldexp(vec<T, N> x, vec<int, N> k) {                              \
-    vec<T, N> r;                                                                         \
-    for (int i = 0; i < N; ++i) {                                                        \
-      r[i] = ldexp(x[i], k[i]);                                                          \
-    }                                                                                    \
-    return r;                                                                            \
-  }                                                                                      \
-  __pw_inline vec<T, N> frexp(vec<T, N> x, vec<int, N>& exponent) {                      \
-    vec<T, N> r;                                                                         \
-    vec<int, N> e;                                                                       \
-    for (int i = 0; i < N; ++i) {                                                        \
-      r[i] = frexp(x[i], e[i]);                                                          \
-    }                                                                                    \
-    exponent = e;                                                                        \
-    return r;                                                                            \
-  }                                                                                      \
-  __pw_inline vec<T, N> modf(vec<T, N> x, vec<T, N>& whole) {                            \
-    vec<T, N> r, w;                                                                      \
-    for (int i = 0; i < N; ++i) {                                                        \
-      r[i] = modf(x[i], w[i]);                                                           \
-    }                                                                                    \
-    whole = w;                                                                           \
-    return r;                                                                            \
-  }                                                                                      \
-  __pw_inline vec<T, N> sincos(vec<T, N> x, vec<T, N>& cosine) {                         \
-    cosine = cos(x);                                                                     \
-    return sin(x);                                                                       \
+// Vector forms with a second result or an integer vector.
+template <typename T, int N, __pw_when<__pw_is_math<T>> = 0>
+__pw_inline vec<T, N> ldexp(vec<T, N> x, __pw_identity<vec<int, N>> k) {
+  vec<T, N> result;
+  for (int i = 0; i < N; ++i) {
+    result[i] = ldexp(x[i], k[i]);
   }
-__pw_define_parts(float, 2)
-__pw_define_parts(float, 3)
-__pw_define_parts(float, 4)
-__pw_define_parts(half, 2)
-__pw_define_parts(half, 3)
-__pw_define_parts(half, 4)
-#undef __pw_define_parts
+  return result;
+}
+template <typename T, int N, __pw_when<__pw_is_math<T>> = 0>
+__pw_inline vec<T, N> frexp(vec<T, N> x, vec<int, N>& exponent) {
+  vec<T, N> result;
+  vec<int, N> exponents;
+  for (int i = 0; i < N; ++i) {
+    result[i] = frexp(x[i], exponents[i]);
+  }
+  exponent = exponents;
+  return result;
+}
+template <typename T, int N, __pw_when<__pw_is_math<T>> = 0>
+__pw_inline vec<T, N> modf(vec<T, N> x, vec<T, N>& whole) {
+  vec<T, N> result, wholes;
+  for (int i = 0; i < N; ++i) {
+    result[i] = modf(x[i], wholes[i]);
+  }
+  whole = wholes;
+  return result;
+}
+template <typename T, int N, __pw_when<__pw_is_math<T>> = 0>
+__pw_inline vec<T, N> sincos(vec<T, N> x, vec<T, N>& cosine) {
+  cosine = cos(x);
+  return sin(x);
+}
 
 }  // namespace metal

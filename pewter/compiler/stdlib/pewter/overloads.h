@@ -1,96 +1,40 @@
-// Macros that declare one function for a scalar type and its vectors.
+// Macros that declare the vector forms of a function, and the forms that convert their arguments.
 //
-// The functions are plain overloads, not templates, because Metal's are: arguments convert as they would for any
-// overloaded function, so a packed vector or a scalar is accepted where a vector is expected, and a call that mixes
-// types is ambiguous exactly where it is in Metal.
+// Scalar forms are plain overloads, one for each type, because Metal's are: arguments convert as they would for any
+// overloaded function, and a call that mixes types is ambiguous exactly where it is in Metal. Vector forms are
+// templates, so that a scalar call does not look at them: a packed vector or a scalar stands for a vector wherever
+// another argument is one.
 #pragma once
 
 #include <metal_types>
 
-// Vector forms, each component computed by the scalar form. R is the element type of the result.
-#define __pw_vectors1(R, name, T)                                                               \
-  __pw_inline vec<R, 2> name(vec<T, 2> x) { return vec<R, 2>(name((T)x.__v[0]), name((T)x.__v[1])); } \
-  __pw_inline vec<R, 3> name(vec<T, 3> x) {                                                     \
-    return vec<R, 3>(name((T)x.__v[0]), name((T)x.__v[1]), name((T)x.__v[2]));                  \
-  }                                                                                             \
-  __pw_inline vec<R, 4> name(vec<T, 4> x) {                                                     \
-    return vec<R, 4>(name((T)x.__v[0]), name((T)x.__v[1]), name((T)x.__v[2]), name((T)x.__v[3])); \
-  }
-#define __pw_vectors2(R, name, T)                                                               \
-  __pw_inline vec<R, 2> name(vec<T, 2> x, vec<T, 2> y) {                                        \
-    return vec<R, 2>(name((T)x.__v[0], (T)y.__v[0]), name((T)x.__v[1], (T)y.__v[1]));           \
-  }                                                                                             \
-  __pw_inline vec<R, 3> name(vec<T, 3> x, vec<T, 3> y) {                                        \
-    return vec<R, 3>(name((T)x.__v[0], (T)y.__v[0]), name((T)x.__v[1], (T)y.__v[1]),            \
-                     name((T)x.__v[2], (T)y.__v[2]));                                           \
-  }                                                                                             \
-  __pw_inline vec<R, 4> name(vec<T, 4> x, vec<T, 4> y) {                                        \
-    return vec<R, 4>(name((T)x.__v[0], (T)y.__v[0]), name((T)x.__v[1], (T)y.__v[1]),            \
-                     name((T)x.__v[2], (T)y.__v[2]), name((T)x.__v[3], (T)y.__v[3]));           \
-  }
-#define __pw_vectors3(R, name, T)                                                               \
-  __pw_inline vec<R, 2> name(vec<T, 2> x, vec<T, 2> y, vec<T, 2> z) {                           \
-    return vec<R, 2>(name((T)x.__v[0], (T)y.__v[0], (T)z.__v[0]),                               \
-                     name((T)x.__v[1], (T)y.__v[1], (T)z.__v[1]));                              \
-  }                                                                                             \
-  __pw_inline vec<R, 3> name(vec<T, 3> x, vec<T, 3> y, vec<T, 3> z) {                           \
-    return vec<R, 3>(name((T)x.__v[0], (T)y.__v[0], (T)z.__v[0]),                               \
-                     name((T)x.__v[1], (T)y.__v[1], (T)z.__v[1]),                               \
-                     name((T)x.__v[2], (T)y.__v[2], (T)z.__v[2]));                              \
-  }                                                                                             \
-  __pw_inline vec<R, 4> name(vec<T, 4> x, vec<T, 4> y, vec<T, 4> z) {                           \
-    return vec<R, 4>(name((T)x.__v[0], (T)y.__v[0], (T)z.__v[0]),                               \
-                     name((T)x.__v[1], (T)y.__v[1], (T)z.__v[1]),                               \
-                     name((T)x.__v[2], (T)y.__v[2], (T)z.__v[2]),                               \
-                     name((T)x.__v[3], (T)y.__v[3], (T)z.__v[3]));                              \
-  }
-
-// Vector forms whose components are computed together: `call` takes Clang vectors.
-#define __pw_whole_vectors1(name, T, call)                                                      \
-  __pw_inline vec<T, 2> name(vec<T, 2> x) { return vec<T, 2>(__pw_raw(), call(x.__v)); }        \
-  __pw_inline vec<T, 3> name(vec<T, 3> x) { return vec<T, 3>(__pw_raw(), call(x.__v)); }        \
-  __pw_inline vec<T, 4> name(vec<T, 4> x) { return vec<T, 4>(__pw_raw(), call(x.__v)); }
-#define __pw_whole_vectors2(name, T, call)                                                      \
-  __pw_inline vec<T, 2> name(vec<T, 2> x, vec<T, 2> y) { return vec<T, 2>(__pw_raw(), call(x.__v, y.__v)); } \
-  __pw_inline vec<T, 3> name(vec<T, 3> x, vec<T, 3> y) { return vec<T, 3>(__pw_raw(), call(x.__v, y.__v)); } \
-  __pw_inline vec<T, 4> name(vec<T, 4> x, vec<T, 4> y) { return vec<T, 4>(__pw_raw(), call(x.__v, y.__v)); }
-#define __pw_whole_vectors3(name, T, call)                                                      \
-  __pw_inline vec<T, 2> name(vec<T, 2> x, vec<T, 2> y, vec<T, 2> z) {                           \
-    return vec<T, 2>(__pw_raw(), call(x.__v, y.__v, z.__v));                                    \
-  }                                                                                             \
-  __pw_inline vec<T, 3> name(vec<T, 3> x, vec<T, 3> y, vec<T, 3> z) {                           \
-    return vec<T, 3>(__pw_raw(), call(x.__v, y.__v, z.__v));                                    \
-  }                                                                                             \
-  __pw_inline vec<T, 4> name(vec<T, 4> x, vec<T, 4> y, vec<T, 4> z) {                           \
-    return vec<T, 4>(__pw_raw(), call(x.__v, y.__v, z.__v));                                    \
-  }
-
-// Vector forms written in terms of other vector functions; `expression` uses x, y, z and the type V.
-#define __pw_vectors_as1(name, T, expression)                                                   \
-  __pw_inline vec<T, 2> name(vec<T, 2> x) { using V = vec<T, 2>; return expression; }           \
-  __pw_inline vec<T, 3> name(vec<T, 3> x) { using V = vec<T, 3>; return expression; }           \
-  __pw_inline vec<T, 4> name(vec<T, 4> x) { using V = vec<T, 4>; return expression; }
-#define __pw_vectors_as2(name, T, expression)                                                   \
-  __pw_inline vec<T, 2> name(vec<T, 2> x, vec<T, 2> y) { using V = vec<T, 2>; return expression; } \
-  __pw_inline vec<T, 3> name(vec<T, 3> x, vec<T, 3> y) { using V = vec<T, 3>; return expression; } \
-  __pw_inline vec<T, 4> name(vec<T, 4> x, vec<T, 4> y) { using V = vec<T, 4>; return expression; }
-#define __pw_vectors_as3(name, T, expression)                                                   \
-  __pw_inline vec<T, 2> name(vec<T, 2> x, vec<T, 2> y, vec<T, 2> z) { using V = vec<T, 2>; return expression; } \
-  __pw_inline vec<T, 3> name(vec<T, 3> x, vec<T, 3> y, vec<T, 3> z) { using V = vec<T, 3>; return expression; } \
-  __pw_inline vec<T, 4> name(vec<T, 4> x, vec<T, 4> y, vec<T, 4> z) { using V = vec<T, 4>; return expression; }
-
-// A scalar form and vector forms of the same expression.
-#define __pw_define1(name, T, expression)                                        \
-  __pw_inline T name(T x) { using V = T; return expression; }                    \
-  __pw_vectors_as1(name, T, expression)
-#define __pw_define2(name, T, expression)                                        \
-  __pw_inline T name(T x, T y) { using V = T; return expression; }               \
-  __pw_vectors_as2(name, T, expression)
-#define __pw_define3(name, T, expression)                                        \
-  __pw_inline T name(T x, T y, T z) { using V = T; return expression; }          \
-  __pw_vectors_as3(name, T, expression)
-
 namespace metal {
+
+template <typename T>
+constexpr bool __pw_is_math = __is_same(T, float) || __is_same(T, half);
+template <typename T>
+constexpr bool __pw_is_integer = __is_integral(T) && !__is_same(T, bool);
+
+// The vector type of a call that mixes vectors, packed vectors and scalars; none for scalars alone.
+template <typename...>
+struct __pw_mixed_vector {};
+template <typename A, typename... R>
+struct __pw_mixed_vector<A, R...> : __pw_mixed_vector<R...> {};
+template <typename T, int N, typename... R>
+struct __pw_mixed_vector<vec<T, N>, R...> {
+  using element = T;
+  using type = vec<T, N>;
+};
+template <typename T, int N, typename... R>
+struct __pw_mixed_vector<packed_vec<T, N>, R...> {
+  using element = T;
+  using type = vec<T, N>;
+};
+// The same for calls whose first argument is not a vector: the others are the vector forms themselves.
+template <typename A, typename... R>
+struct __pw_mixed_call : __pw_mixed_vector<A, R...> {};
+template <typename T, int N, typename... R>
+struct __pw_mixed_call<vec<T, N>, R...> {};
 
 // Arguments that a floating-point function takes as float: bfloat, alone or with other numbers, and integers.
 template <typename... A>
@@ -102,6 +46,75 @@ constexpr bool __pw_promotes_bfloat = (__pw_is_number<A> && ...) && (__is_same(A
 
 }  // namespace metal
 
+// Vector forms, in `body`: x, y and z of type vec<T, N>, where condition<T>. The result is vec<R, N>.
+#define __pw_vector_form1(R, name, condition, ...)                                                        \
+  template <typename T, int N, __pw_when<condition<T>> = 0>                                               \
+  __pw_inline vec<R, N> name(vec<T, N> x) {                                                               \
+    __VA_ARGS__                                                                                           \
+  }                                                                                                       \
+  template <typename T, int N, __pw_when<condition<T>> = 0>                                               \
+  __pw_inline vec<R, N> name(packed_vec<T, N> x) {                                                        \
+    return name(x.__unpacked());                                                                          \
+  }
+#define __pw_vector_form2(R, name, condition, ...)                                                        \
+  template <typename T, int N, __pw_when<condition<T>> = 0>                                               \
+  __pw_inline vec<R, N> name(vec<T, N> x, __pw_identity<vec<T, N>> y) {                                   \
+    __VA_ARGS__                                                                                           \
+  }                                                                                                       \
+  template <typename A, typename B, typename V = typename __pw_mixed_call<A, B>::type,                    \
+            __pw_when<condition<typename __pw_mixed_call<A, B>::element>> = 0>                            \
+  __pw_inline auto name(A x, B y) {                                                                       \
+    return name(V(x), V(y));                                                                              \
+  }
+#define __pw_vector_form3(R, name, condition, ...)                                                        \
+  template <typename T, int N, __pw_when<condition<T>> = 0>                                               \
+  __pw_inline vec<R, N> name(vec<T, N> x, __pw_identity<vec<T, N>> y, __pw_identity<vec<T, N>> z) {       \
+    __VA_ARGS__                                                                                           \
+  }                                                                                                       \
+  template <typename A, typename B, typename C, typename V = typename __pw_mixed_call<A, B, C>::type,     \
+            __pw_when<condition<typename __pw_mixed_call<A, B, C>::element>> = 0>                         \
+  __pw_inline auto name(A x, B y, C z) {                                                                  \
+    return name(V(x), V(y), V(z));                                                                        \
+  }
+
+// Each component computed by the scalar form.
+#define __pw_at1(name, i) name((T)x.__v[i])
+#define __pw_at2(name, i) name((T)x.__v[i], (T)y.__v[i])
+#define __pw_at3(name, i) name((T)x.__v[i], (T)y.__v[i], (T)z.__v[i])
+#define __pw_each_component(R, name, at)                                                                  \
+  if constexpr (N == 2) return vec<R, N>(at(name, 0), at(name, 1));                                       \
+  else if constexpr (N == 3) return vec<R, N>(at(name, 0), at(name, 1), at(name, 2));                     \
+  else return vec<R, N>(at(name, 0), at(name, 1), at(name, 2), at(name, 3));
+#define __pw_vectors1(R, name, condition) \
+  __pw_vector_form1(R, name, condition, __pw_each_component(R, name, __pw_at1))
+#define __pw_vectors2(R, name, condition) \
+  __pw_vector_form2(R, name, condition, __pw_each_component(R, name, __pw_at2))
+#define __pw_vectors3(R, name, condition) \
+  __pw_vector_form3(R, name, condition, __pw_each_component(R, name, __pw_at3))
+
+// All components computed together by a function of Clang vectors.
+#define __pw_whole_vectors1(name, condition, call) \
+  __pw_vector_form1(T, name, condition, return vec<T, N>(__pw_raw(), call(x.__v));)
+#define __pw_whole_vectors2(name, condition, call) \
+  __pw_vector_form2(T, name, condition, return vec<T, N>(__pw_raw(), call(x.__v, y.__v));)
+#define __pw_whole_vectors3(name, condition, call) \
+  __pw_vector_form3(T, name, condition, return vec<T, N>(__pw_raw(), call(x.__v, y.__v, z.__v));)
+
+// Scalar forms for float and half, of the same expression as the vector forms.
+#define __pw_math1(name, expression)                                     \
+  __pw_inline float name(float x) { return expression; }                 \
+  __pw_inline half name(half x) { return expression; }                   \
+  __pw_vector_form1(T, name, __pw_is_math, return expression;)
+#define __pw_math2(name, expression)                                     \
+  __pw_inline float name(float x, float y) { return expression; }        \
+  __pw_inline half name(half x, half y) { return expression; }           \
+  __pw_vector_form2(T, name, __pw_is_math, return expression;)
+#define __pw_math3(name, expression)                                     \
+  __pw_inline float name(float x, float y, float z) { return expression; } \
+  __pw_inline half name(half x, half y, half z) { return expression; }   \
+  __pw_vector_form3(T, name, __pw_is_math, return expression;)
+
+// Forms that take other numbers as float.
 #define __pw_promote1(name, condition)                                           \
   template <typename A, __pw_when<condition<A>> = 0>                             \
   __pw_inline float name(A x) { return name((float)x); }
