@@ -3,5 +3,6 @@
 
 #include <metal_logging>
 #include <metal_stdlib>
+#include <pewter/instantiations.h>
 #include <pewter/internals.h>
 #include <simd/simd.h>

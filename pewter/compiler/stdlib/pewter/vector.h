@@ -55,26 +55,6 @@ __pw_const __pw_lanes<T, N> __pw_to_lanes(__pw_elements<T, N> e) {
   }
 }
 
-template <typename T, int N>
-__pw_const T __pw_extract(__pw_lanes<T, N> v, int i) {
-  if (__builtin_is_constant_evaluated()) {
-    return (T)__pw_to_elements<T, N>(v).element[i];
-  }
-  return (T)v[i];
-}
-
-template <typename T, int N>
-__pw_const void __pw_insert(__pw_lanes<T, N>& v, int i, T value) {
-  if (__builtin_is_constant_evaluated()) {
-    __pw_elements<T, N> e = __pw_to_elements<T, N>(v);
-    e.element[i] = value;
-    v = __pw_to_lanes<T, N>(e);
-  } else {
-    // Only this element is written: another thread may be writing its neighbour.
-    ((typename __pw_storage<T>::type*)&v)[i] = value;
-  }
-}
-
 // Marks the constructor that takes a Clang vector as it is.
 struct __pw_raw {};
 
@@ -90,18 +70,6 @@ __pw_const __pw_lanes<T, N> __pw_convert(__pw_lanes<U, N> v) {
   } else {
     return __builtin_convertvector(v, __pw_lanes<T, N>);
   }
-}
-
-// A comparison's result, all ones or zero in lanes as wide as the operands, as a vector of bool.
-template <int N, typename V>
-__pw_const vec<bool, N> __pw_truth(V v) {
-  return vec<bool, N>(__pw_raw(), __builtin_convertvector(v, __pw_lanes<bool, N>) & (unsigned char)1);
-}
-
-// Shift counts are taken modulo the width of an element ("Scalar and Vector Operators").
-template <typename T, typename V>
-__pw_const V __pw_shift_count(V count) {
-  return count & (T)(sizeof(T) * 8 - 1);
 }
 
 // Operators whose left operand is a scalar. Found only for arguments that are vectors.
@@ -120,53 +88,57 @@ struct __pw_vector_operators {
 
 #define __pw_arithmetic_operator(op)                                                          \
   __pw_const vec operator op(vec b) const { return vec(__pw_raw(), __v op b.__v); }           \
-  __pw_const vec operator op(T b) const { return *this op vec(b); }                           \
-  __pw_const vec& operator op##=(vec b) { return *this = *this op b; }                        \
-  __pw_const vec& operator op##=(T b) { return *this = *this op vec(b); }
+  __pw_const vec operator op(T b) const { return vec(__pw_raw(), __v op (__lanes)(__s)b); }   \
+  __pw_const vec& operator op##=(vec b) { __v = __v op b.__v; return *this; }                 \
+  __pw_const vec& operator op##=(T b) { __v = __v op (__lanes)(__s)b; return *this; }
 
+// Counts are taken modulo the width of an element ("Scalar and Vector Operators").
 #define __pw_shift_operator(op)                                                               \
-  __pw_const vec operator op(vec b) const {                                                   \
-    return vec(__pw_raw(), __v op __pw_shift_count<T>(b.__v));                                \
-  }                                                                                           \
+  __pw_const vec operator op(vec b) const { return vec(__pw_raw(), __v op (b.__v & __width_mask)); } \
   template <typename U>                                                                       \
   __pw_const vec operator op(vec<U, __n> b) const { return *this op vec(b); }                 \
-  __pw_const vec operator op(T b) const { return *this op vec(b); }                           \
+  __pw_const vec operator op(T b) const {                                                     \
+    return vec(__pw_raw(), __v op (__lanes)(__s)(b & __width_mask));                          \
+  }                                                                                           \
   template <typename U>                                                                       \
   __pw_const vec& operator op##=(vec<U, __n> b) { return *this = *this op b; }                \
-  __pw_const vec& operator op##=(T b) { return *this = *this op vec(b); }
+  __pw_const vec& operator op##=(T b) { return *this = *this op b; }
 
 #define __pw_comparison_operator(op)                                                          \
-  __pw_const vec<bool, __n> operator op(vec b) const { return __pw_truth<__n>(__v op b.__v); } \
-  __pw_const vec<bool, __n> operator op(T b) const { return *this op vec(b); }
+  __pw_const vec<bool, __n> operator op(vec b) const { return __truth(__v op b.__v); }        \
+  __pw_const vec<bool, __n> operator op(T b) const { return __truth(__v op (__lanes)(__s)b); }
 
 #define __pw_logical_operator(op, bits)                                                       \
   __pw_const vec<bool, __n> operator op(vec b) const {                                        \
-    return __pw_truth<__n>((__v != (__s)0) bits (b.__v != (__s)0));                           \
+    return __truth((__v != (__s)0) bits (b.__v != (__s)0));                                   \
   }                                                                                           \
   __pw_const vec<bool, __n> operator op(T b) const { return *this op vec(b); }
 
 // What vectors of every length have.
 #define __pw_vector_members                                                                   \
   using __s = typename __pw_storage<T>::type;                                                 \
-  __pw_lanes<T, __n> __v;                                                                     \
+  using __lanes = __pw_lanes<T, __n>;                                                         \
+  static constexpr __s __width_mask = (__s)(sizeof(T) * 8 - 1);                               \
+                                                                                              \
+  __lanes __v;                                                                                \
                                                                                               \
   vec() = default;                                                                            \
-  __pw_const vec(__pw_raw, __pw_lanes<T, __n> v) : __v(v) {}                                  \
-  __pw_const vec(T s) : __v((__pw_lanes<T, __n>)((__s)s)) {}                                  \
+  __pw_const vec(__pw_raw, __lanes v) : __v(v) {}                                             \
+  __pw_const vec(T s) : __v((__lanes)(__s)s) {}                                               \
   template <typename U>                                                                       \
-  __pw_const explicit vec(vec<U, __n> o) : __v(__pw_convert<T, U, __n>(o.__v)) {}             \
+  __pw_const explicit vec(vec<U, __n> o) : vec(__pw_raw(), __pw_convert<T, U, __n>(o.__v)) {} \
   template <typename U>                                                                       \
   __pw_const explicit vec(packed_vec<U, __n> o) : vec(o.__unpacked()) {}                      \
                                                                                               \
   __pw_const T& operator[](int i) { return ((T*)&__v)[i]; }                                   \
-  __pw_const T operator[](int i) const { return __pw_extract<T, __n>(__v, i); }               \
+  __pw_const T operator[](int i) const { return __element(i); }                               \
                                                                                               \
   __pw_const vec operator+() const { return *this; }                                          \
   __pw_const vec operator-() const { return vec(__pw_raw(), -__v); }                          \
   __pw_const vec operator~() const { return vec(__pw_raw(), ~__v); }                          \
-  __pw_const vec<bool, __n> operator!() const { return __pw_truth<__n>(__v == (__s)0); }      \
-  __pw_const vec& operator++() { return *this = *this + vec(T(1)); }                          \
-  __pw_const vec& operator--() { return *this = *this - vec(T(1)); }                          \
+  __pw_const vec<bool, __n> operator!() const { return __truth(__v == (__s)0); }              \
+  __pw_const vec& operator++() { __v = __v + (__lanes)(__s)1; return *this; }                 \
+  __pw_const vec& operator--() { __v = __v - (__lanes)(__s)1; return *this; }                 \
   __pw_const vec operator++(int) { vec before = *this; ++*this; return before; }              \
   __pw_const vec operator--(int) { vec before = *this; --*this; return before; }              \
   __pw_arithmetic_operator(+) __pw_arithmetic_operator(-) __pw_arithmetic_operator(*)         \
@@ -175,12 +147,32 @@ struct __pw_vector_operators {
   __pw_shift_operator(<<) __pw_shift_operator(>>)                                             \
   __pw_comparison_operator(==) __pw_comparison_operator(!=) __pw_comparison_operator(<)       \
   __pw_comparison_operator(>) __pw_comparison_operator(<=) __pw_comparison_operator(>=)       \
-  __pw_logical_operator(&&, &) __pw_logical_operator(||, |)
+  __pw_logical_operator(&&, &) __pw_logical_operator(||, |)                                   \
+                                                                                              \
+  /* Constant expressions can neither index a vector nor assign to its elements. */           \
+  __pw_const T __element(int i) const {                                                       \
+    return __builtin_is_constant_evaluated() ? (T)__pw_to_elements<T, __n>(__v).element[i] : (T)__v[i]; \
+  }                                                                                           \
+  /* Only this element is written: another thread may be writing its neighbour. */            \
+  __pw_const void __set_element(int i, T value) {                                             \
+    if (__builtin_is_constant_evaluated()) {                                                  \
+      __pw_elements<T, __n> e = __pw_to_elements<T, __n>(__v);                                \
+      e.element[i] = value;                                                                   \
+      __v = __pw_to_lanes<T, __n>(e);                                                         \
+    } else {                                                                                  \
+      ((__s*)&__v)[i] = value;                                                                \
+    }                                                                                         \
+  }                                                                                           \
+  /* A comparison's result, all ones or zero in lanes as wide as the operands. */             \
+  template <typename V>                                                                       \
+  static __pw_const vec<bool, __n> __truth(V v) {                                             \
+    return vec<bool, __n>(__pw_raw(), __builtin_convertvector(v, __pw_lanes<bool, __n>) & (unsigned char)1); \
+  }
 
 // Rows of swizzles.def.
 #define __pw_part(name, colour, i)                                                            \
-  __pw_const T __get_##name() const { return __pw_extract<T, __n>(__v, i); }                  \
-  __pw_const T __put_##name(T s) { __pw_insert<T, __n>(__v, i, s); return s; }              \
+  __pw_const T __get_##name() const { return __element(i); }                                  \
+  __pw_const T __put_##name(T s) { __set_element(i, s); return s; }                           \
   __declspec(property(get = __get_##name, put = __put_##name)) T name, colour;
 #define __pw_getter(name, k, ...)                                                             \
   __pw_const vec<T, k> __get_##name() const {                                                 \
@@ -192,7 +184,7 @@ struct __pw_vector_operators {
 #define __pw_swizzle2(name, colour, i, j) __pw_swizzle(name, colour, 2, i, j)
 #define __pw_swizzle3(name, colour, i, j, k) __pw_swizzle(name, colour, 3, i, j, k)
 #define __pw_swizzle4(name, colour, i, j, k, l) __pw_swizzle(name, colour, 4, i, j, k, l)
-#define __pw_set(i, from) __pw_insert<T, __n>(__v, i, s.__get_##from());
+#define __pw_set(i, from) __set_element(i, s.__get_##from());
 #define __pw_lvalue(name, colour, n) \
   __declspec(property(get = __get_##name, put = __put_##name)) vec<T, n> name, colour;
 #define __pw_lvalue2(name, colour, i, j)                                                      \
