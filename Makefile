@@ -27,7 +27,9 @@ $(BUILD)/build.ninja: | setup
 build: setup $(BUILD)/build.ninja
 	cmake --build $(BUILD) --parallel $(JOBS)
 
-run: build
+# Only what it runs and the command to go on with; `make test` builds the rest in the same directory.
+run: setup $(BUILD)/build.ninja
+	cmake --build $(BUILD) --parallel $(JOBS) --target gallery pewter_tool
 	$(BUILD)/bin/gallery --output build/gallery
 
 test: build
