@@ -75,6 +75,11 @@ class Object {
   static const Header& header_of(const void* pointer) {
     return *reinterpret_cast<const Header*>(static_cast<const std::byte*>(pointer) + sizeof(void*));
   }
+  static bool is_exactly(const void* pointer, const ClassInfo& wanted) {
+    return reinterpret_cast<std::uintptr_t>(pointer) % alignof(Header) == 0 &&
+           header_of(pointer).magic.load(std::memory_order_relaxed) == kAlive &&
+           header_of(pointer).class_info == &wanted;
+  }
   /// Decides about a pointer that is not plainly a live object of the class, and logs what is wrong
   /// with it.
   static bool accept(const void* pointer,
@@ -92,10 +97,8 @@ T* impl(const void* pointer, const std::source_location& where) {
   if (pointer == nullptr) {
     return nullptr;
   }
-  const Object::Header& header = Object::header_of(pointer);
-  if ((header.magic.load(std::memory_order_relaxed) == Object::kAlive &&
-       header.class_info == &T::kClass) ||
-      Object::accept(pointer, T::kClass, where)) [[likely]] {
+  if (Object::is_exactly(pointer, T::kClass) || Object::accept(pointer, T::kClass, where))
+      [[likely]] {
     return static_cast<T*>(static_cast<Object*>(const_cast<void*>(pointer)));
   }
   return nullptr;

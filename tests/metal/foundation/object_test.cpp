@@ -144,8 +144,8 @@ TEST_CASE("what cannot be copied says so") {
 }
 
 TEST_CASE("an immortal object ignores releases") {
-  int live = 0;
-  NS::Object* object = handle(make<Probe>(live));
+  static int live = 0;
+  static NS::Object* object = handle(make<Probe>(live));
   impl<Object>(object)->make_immortal();
 
   for (int round = 0; round < 3; ++round) {
