@@ -102,6 +102,11 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
     return;
   }
   const bool is_error = level >= clang::DiagnosticsEngine::Error;
+  // The pragma is ours; when its end is not found, the text itself is broken and says so elsewhere.
+  if (diagnostic.getID() == clang::diag::err_pragma_attribute_no_pop_eof) {
+    skip_notes_ = true;
+    return;
+  }
   if (!is_note) {
     skip_notes_ = is_error && note_repair(diagnostic);
     if (skip_notes_) {

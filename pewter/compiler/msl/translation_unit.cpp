@@ -68,6 +68,7 @@ std::string wrap_source(const std::string& source, const LibraryOptions& options
   const std::uint32_t version =
       options.language_version != 0 ? options.language_version : kNewestLanguageVersion;
   std::string text = fmt::format(
+      "#line 1 \"compile options\"\n"
       "#pragma clang attribute push(__attribute__(({})), apply_to = any(variable, function))\n"
       "#undef __METAL_VERSION__\n#define __METAL_VERSION__ {}\n",
       kDeclarationAttribute, (version >> 16) * 100 + (version & 0xffff) * 10);
@@ -223,7 +224,7 @@ Result<std::unique_ptr<TranslationUnit>, CompileFailure> TranslationUnit::parse(
       return unit;
     }
     if (!repairs.merge(unit->diagnostics_->repairs())) {
-      return messages.empty() ? internal_failure("the compiler could not be started")
+      return messages.empty() ? internal_failure("the text ends in the middle of something")
                               : CompileFailure{std::move(messages)};
     }
   }
