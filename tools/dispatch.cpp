@@ -156,8 +156,8 @@ double run_once(const Kernel& kernel,
 
   if (commands->status() != MTL::CommandBufferStatusCompleted) {
     const NS::Error* error = commands->error();
-    command_error("kernel '{}' failed: {}", kernel.name,
-                  error == nullptr ? "unknown error" : error->localizedDescription()->utf8String());
+    throw CommandError(error == nullptr ? "kernel '" + kernel.name + "' failed"
+                                        : error->localizedDescription()->utf8String());
   }
   return (commands->GPUEndTime() - commands->GPUStartTime()) * 1000;
 }

@@ -20,6 +20,12 @@ class CommandError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A source file that does not compile: the compiler's own lines, each with file, line and column.
+class SourceError : public CommandError {
+ public:
+  using CommandError::CommandError;
+};
+
 template <typename... Arguments>
 [[noreturn]] void usage_error(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   throw UsageError(fmt::format(format, std::forward<Arguments>(arguments)...));

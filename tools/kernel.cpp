@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -93,6 +94,32 @@ bool is_index(const std::string& name) {
          name.find_first_not_of("0123456789") == std::string::npos;
 }
 
+/// Metal ignores a value for a constant that the kernel does not mention; a misspelling should not
+/// go unseen.
+void warn_of_unknown_constants(MTL::Library* library,
+                               const std::string& name,
+                               const RunRequest& request) {
+  const auto function = NS::TransferPtr(library->newFunction(string(name)));
+  if (request.constants.empty() || !function) {
+    return;
+  }
+  std::vector<std::string> names;
+  std::vector<std::string> indices;
+  const NS::Dictionary* constants = function->functionConstantsDictionary();
+  auto* keys = constants->keyEnumerator<NS::String>();
+  while (const NS::String* key = keys->nextObject()) {
+    names.emplace_back(key->utf8String());
+    indices.push_back(std::to_string(constants->object<MTL::FunctionConstant>(key)->index()));
+  }
+  for (const auto& [constant, value] : request.constants) {
+    const auto& known = is_index(constant) ? indices : names;
+    if (std::find(known.begin(), known.end(), constant) == known.end()) {
+      fmt::print(stderr, "pewter: warning: kernel '{}' has no function constant '{}'{}\n", name,
+                 constant, suggestion(constant, known));
+    }
+  }
+}
+
 NS::SharedPtr<MTL::Function> specialise(MTL::Library* library,
                                         const std::string& name,
                                         const RunRequest& request) {
@@ -108,7 +135,7 @@ NS::SharedPtr<MTL::Function> specialise(MTL::Library* library,
   NS::Error* error = nullptr;
   auto function = NS::TransferPtr(library->newFunction(string(name), values.get(), &error));
   if (!function) {
-    throw CommandError(with_file_name(text(error), request.file));
+    throw SourceError(with_file_name(text(error), request.file));
   }
   return function;
 }
@@ -155,9 +182,10 @@ Kernel compile_kernel(const RunRequest& request) {
   const auto options = compile_options(request);
   auto library = NS::TransferPtr(kernel.device->newLibrary(string(source), options.get(), &error));
   if (!library) {
-    throw CommandError(with_file_name(text(error), request.file));
+    throw SourceError(with_file_name(text(error), request.file));
   }
   kernel.name = choose_kernel(library.get(), request);
+  warn_of_unknown_constants(library.get(), kernel.name, request);
   const auto function = specialise(library.get(), kernel.name, request);
 
   MTL::ComputePipelineReflection* reflection = nullptr;
@@ -165,7 +193,7 @@ Kernel compile_kernel(const RunRequest& request) {
       function.get(), MTL::PipelineOptionArgumentInfo | MTL::PipelineOptionBufferTypeInfo,
       &reflection, &error));
   if (!kernel.pipeline) {
-    throw CommandError(with_file_name(text(error), request.file));
+    throw SourceError(with_file_name(text(error), request.file));
   }
   const std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - start;

@@ -82,6 +82,9 @@ int run(CLI::App& app, int argc, const char* const* argv) {
     return complain(app, command, message + hint(command, unknown));
   } catch (const pewter::tools::UsageError& error) {
     return complain(app, chosen(app), error.what());
+  } catch (const pewter::tools::SourceError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return kFailed;
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}: {}\n", full_name(app, chosen(app)), error.what());
     return kFailed;
