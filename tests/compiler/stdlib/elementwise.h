@@ -83,15 +83,17 @@ inline void check_table(const std::vector<Row>& rows) {
       const float got = out[row * x.size() + index];
       const double wanted = rows[row].reference(x[index], y[index], 0.75);
       const double error = ulp_error(got, wanted);
-      CHECK_MESSAGE(error <= rows[row].ulps, rows[row].expression, " at x = ", x[index],
-                    ", y = ", y[index], ": ", got, " instead of ", wanted, ", ", error, " ulp");
+      CHECK_MESSAGE(error <= rows[row].ulps, std::string(rows[row].expression),
+                    " at x = ", x[index], ", y = ", y[index], ": ", got, " instead of ", wanted,
+                    ", ", error, " ulp");
     }
   }
 }
 
-/// The values of MSL expressions of type float or int, evaluated by one thread.
-inline std::vector<float> evaluate(const std::vector<std::string>& expressions,
-                                   const std::string& before = {}) {
+/// Checks the values of MSL expressions, each converted to float, evaluated by one thread.
+inline void check_values(const std::vector<std::string>& expressions,
+                         const std::string& before,
+                         const std::vector<float>& expected) {
   const Gpu gpu;
   std::string source = "#include <metal_stdlib>\nusing namespace metal;\n" + before +
                        "\nkernel void f(device float* out [[buffer(0)]]) {\n";
@@ -99,8 +101,19 @@ inline std::vector<float> evaluate(const std::vector<std::string>& expressions,
     source += "  out[" + std::to_string(index) + "] = float(" + expressions[index] + ");\n";
   }
   std::vector<float> out(expressions.size());
+
   gpu.run(source + "}\n", "f", {.grid = size(1)}, out);
-  return out;
+
+  REQUIRE(expected.size() == expressions.size());
+  for (std::size_t index = 0; index < expressions.size(); ++index) {
+    CHECK_MESSAGE(out[index] == expected[index], expressions[index], " is ", out[index],
+                  " instead of ", expected[index]);
+  }
+}
+
+inline void check_values(const std::vector<std::string>& expressions,
+                         const std::vector<float>& expected) {
+  check_values(expressions, "", expected);
 }
 
 }  // namespace pewter::test
