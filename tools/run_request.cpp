@@ -32,9 +32,9 @@ std::vector<Named<T>> parse_named(const std::vector<std::string>& texts,
   std::vector<Named<T>> parsed;
   for (const std::string& text : texts) {
     auto [name, rest] = split_assignment(text, flag, form);
-    const bool twice = std::any_of(parsed.begin(), parsed.end(), [&name = name](const auto& other) {
-      return other.name == name;
-    });
+    const bool twice =
+        std::any_of(parsed.begin(), parsed.end(),
+                    [&wanted = name](const auto& other) { return other.name == wanted; });
     if (twice) {
       usage_error("{} '{}' is given twice", flag, name);
     }
