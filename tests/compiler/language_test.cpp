@@ -278,6 +278,24 @@ TEST_CASE("macros of the compile options are seen by the source") {
   CHECK(x[0] == 7);
 }
 
+TEST_CASE("safe math rounds every product, fast math may fuse it with a sum") {
+  const Gpu gpu;
+  const std::string source =
+      "kernel void f(device float* x [[buffer(0)]]) { x[1] = x[0] * x[0] - x[2]; }";
+  const auto rest = [&](MTL::MathMode mode) {
+    auto options = NS::TransferPtr(MTL::CompileOptions::alloc()->init());
+    options->setMathMode(mode);
+    const float x = 1 + 0x1p-12F;
+    std::vector<float> values = {x, 0, x * x};
+    gpu.run(gpu.pipeline(gpu.library(source, options.get()).get(), "f").get(), {.grid = size(1)},
+            values);
+    return values[1];
+  };
+
+  CHECK(rest(MTL::MathModeSafe) == 0);
+  CHECK(rest(MTL::MathModeFast) == 0x1p-24F);
+}
+
 TEST_CASE("layouts follow the MSL tables") {
   CHECK(
       values_of("out[0] = sizeof(float3); out[1] = alignof(float3); out[2] = sizeof(packed_float3);"

@@ -46,6 +46,15 @@ void strip_annotations(llvm::Function& function) {
   }
 }
 
+// Clang lets every product and sum fuse; safe math rounds each.
+void forbid_contraction(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    if (llvm::isa<llvm::FPMathOperator>(instruction)) {
+      instruction.setHasAllowContract(false);
+    }
+  }
+}
+
 void set_c_convention(llvm::Function& function) {
   constexpr llvm::StringRef kPrefix = "__regcall3__";
   if (function.getName().starts_with(kPrefix)) {
@@ -108,6 +117,9 @@ void normalise(llvm::Module& module, const KernelPlan& plan) {
     strip_annotations(function);
     set_c_convention(function);
     set_attributes(function, plan);
+    if (plan.math_mode == MathMode::Safe) {
+      forbid_contraction(function);
+    }
   }
   for (const char* name : {"llvm.global.annotations", "llvm.used", "llvm.compiler.used"}) {
     if (llvm::GlobalVariable* variable = module.getNamedGlobal(name)) {
