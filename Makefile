@@ -4,12 +4,13 @@ BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test lint format clean
+.PHONY: help setup build run test bench lint format clean
 
 help:
 	@echo "make run       build, then compile, run and check a gallery of Metal kernels"
 	@echo "make test      build, then run every test"
 	@echo "make build     build only"
+	@echo "make bench     build for speed, then measure"
 	@echo "make lint      check format, layers and clang-tidy"
 	@echo "make format    format the C++ sources in place"
 	@echo "make setup     install missing Debian packages (the others do this first)"
@@ -34,6 +35,13 @@ run: setup $(BUILD)/build.ninja
 
 test: build
 	ctest --preset $(PRESET) --parallel $(JOBS)
+
+# Optimised and apart from the test build; libbenchmark-dev is installed for it alone.
+bench:
+	@scripts/setup.sh libbenchmark-dev
+	cmake --preset release -DPEWTER_BENCHMARKS=ON -DPEWTER_TESTS=OFF
+	cmake --build build/release --parallel $(JOBS) --target compile_benchmark
+	build/release/bin/compile_benchmark
 
 lint: build
 	scripts/check_layers.py

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that building and testing need and that are not there yet.
 # Quick and silent when nothing is missing. Needs root or sudo only when something is.
+# Further packages can be named as arguments.
 set -euo pipefail
 
 packages=(
@@ -12,6 +13,7 @@ packages=(
   libboost-context-dev libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
   # tests and checks
   doctest-dev python3 clang-format-19 clang-tidy-19
+  "$@"
 )
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
