@@ -172,6 +172,7 @@ TEST_CASE("an unterminated text is an error, not a crash") {
   CHECK(!errors_of("template <").empty());
   CHECK(!errors_of("[[").empty());
   CHECK(!errors_of("\"").empty());
+  CHECK(!errors_of("kernel void f(device\n#pragma unroll\nfloat* x) {}").empty());
 }
 
 TEST_CASE("member functions that differ by address space must do the same") {

@@ -197,7 +197,7 @@ void TokenRewriter::turn_array_parameters_into_pointers(Tokens& tokens) {
         break;
       }
       if (!candidate.isOneOf(tok::identifier, tok::coloncolon) &&
-          candidate.getIdentifierInfo() == nullptr) {
+          (candidate.isAnnotation() || candidate.getIdentifierInfo() == nullptr)) {
         break;
       }
     }
