@@ -97,6 +97,29 @@ TEST_CASE("function constants are listed with index and type") {
   CHECK(constants[1].type == compiler::ValueType{ScalarType::Float, 1, 3});
 }
 
+TEST_CASE("a kernel lists the function constants that it can reach") {
+  const auto library = open(R"(
+    constant int a [[function_constant(0)]];
+    constant int b [[function_constant(1)]];
+    constant bool c [[function_constant(2)]];
+    constant int twice_b = b * 2;
+    template <typename T> T helper(T x) { return x + twice_b; }
+    kernel void none(device int* x) {}
+    kernel void direct(device int* x) { x[0] = a; }
+    kernel void through(device int* x) { x[0] = helper(x[0]); }
+    kernel void parameter(device int* x, device int* y [[buffer(1), function_constant(c)]]) {}
+    template <typename T> kernel void generic(device T* x) { x[0] = helper(T(a)); }
+    template [[host_name("generic_int")]] [[kernel]] decltype(generic<int>) generic<int>;)");
+  const auto constants = [&](const char* name) { return library->info().find(name)->constants; };
+  using Indices = std::vector<std::uint32_t>;
+
+  CHECK(constants("none") == Indices{});
+  CHECK(constants("direct") == Indices{0});
+  CHECK(constants("through") == Indices{1});
+  CHECK(constants("parameter") == Indices{2});
+  CHECK(constants("generic_int") == Indices{0, 1});
+}
+
 TEST_CASE("the thread limit of a kernel is read off its attribute") {
   const auto library = open(
       "[[max_total_threads_per_threadgroup(128)]] kernel void f(device int* x) {}\n"

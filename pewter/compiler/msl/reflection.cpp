@@ -9,6 +9,7 @@
 
 #include "pewter/base/kernel_abi.h"
 #include "pewter/compiler/msl/attributes.h"
+#include "pewter/compiler/msl/constant_use.h"
 #include "pewter/compiler/msl/type_reflection.h"
 
 namespace pewter::compiler::msl {
@@ -181,8 +182,26 @@ class Reflector {
     for (const KernelParameter& parameter : kernel.parameters) {
       info.parameters.push_back(parameter.parameter);
     }
+    if (!constants_.empty()) {
+      list_constants(kernel, info);
+    }
     reflection_.info.kernels.push_back(std::move(info));
     reflection_.kernels.push_back(std::move(kernel));
+  }
+
+  // Those that the body can reach, and those that switch parameters on.
+  void list_constants(const Kernel& kernel, KernelInfo& info) {
+    ConstantUse::Variables used = constant_use_.of(kernel.declaration);
+    for (const KernelParameter& parameter : kernel.parameters) {
+      if (parameter.enabled_by != nullptr) {
+        used.insert(parameter.enabled_by->getCanonicalDecl());
+      }
+    }
+    for (std::size_t index = 0; index < reflection_.constants.size(); ++index) {
+      if (used.count(reflection_.constants[index]->getCanonicalDecl()) != 0) {
+        info.constants.push_back(static_cast<std::uint32_t>(index));
+      }
+    }
   }
 
   static constexpr std::uint32_t kUnassigned = ~0U;
@@ -345,6 +364,7 @@ class Reflector {
   std::set<const clang::Decl*> seen_;
   std::vector<clang::FunctionDecl*> functions_;
   std::vector<const clang::VarDecl*> constants_;
+  ConstantUse constant_use_;
   Reflection reflection_;
   CompileFailure failure_;
 };

@@ -239,9 +239,6 @@ NS::Dictionary* MTL::Function::functionConstantsDictionary() const {
     dictionary->insert(constant->name.get(), constant.get());
   };
   // Where the compiler has not looked into the body, every constant may be used.
-  if (self->kernel.constants.empty()) {
-    std::for_each(constants.begin(), constants.end(), add);
-  }
   for (const std::uint32_t number : self->kernel.constants) {
     add(constants[number]);
   }
