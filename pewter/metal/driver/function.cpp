@@ -234,13 +234,9 @@ NS::Dictionary* MTL::Function::functionConstantsDictionary() const {
   }
   auto dictionary = driver::make_ref<pewter::foundation::Dictionary>();
   const auto& constants = self->library->info().constants;
-  const auto add = [&](const pewter::compiler::FunctionConstant& described) {
-    auto constant = driver::make_ref<Constant>(described);
-    dictionary->insert(constant->name.get(), constant.get());
-  };
-  // Where the compiler has not looked into the body, every constant may be used.
   for (const std::uint32_t number : self->kernel.constants) {
-    add(constants[number]);
+    auto constant = driver::make_ref<Constant>(constants[number]);
+    dictionary->insert(constant->name.get(), constant.get());
   }
   return driver::autoreleased(std::move(dictionary));
 }
