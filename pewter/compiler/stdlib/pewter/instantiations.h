@@ -52,4 +52,69 @@ __pw_use_vectors(bfloat)
 __pw_use_vectors(float)
 #undef __pw_use_vectors
 
+// Components, operators and functions of the types that kernels are full of.
+#define __pw_use_operators(op)    \
+  v = v op v;                     \
+  v = v op s;                     \
+  v = s op v;                     \
+  v op##= v;                      \
+  v op##= s;
+#define __pw_use_comparisons(op)  \
+  all(v op v);                    \
+  any(v op s);
+template <typename T, int N>
+__pw_const void __pw_use_arithmetic(vec<T, N>& v, T s) {
+  __pw_use_operators(+) __pw_use_operators(-) __pw_use_operators(*) __pw_use_operators(/)
+  __pw_use_comparisons(==) __pw_use_comparisons(!=) __pw_use_comparisons(<) __pw_use_comparisons(>)
+  __pw_use_comparisons(<=) __pw_use_comparisons(>=)
+  v = -v;
+  v[0] = v[1];
+  v.__put_x(v.__get_x());
+  v.__put_y(v.__get_y());
+  v.__put_xy(v.__get_xy());
+  if constexpr (N > 2) {
+    v.__put_z(v.__get_z());
+    v.__put_xyz(v.__get_xyz());
+  }
+  if constexpr (N > 3) {
+    v.__put_w(v.__get_w());
+    v.__put_zw(v.__get_zw());
+  }
+  v = max(v, v);
+  v = min(v, s);
+  v = clamp(v, v, v);
+}
+template <typename T, int N>
+__pw_const void __pw_use_bits(vec<T, N>& v, T s) {
+  __pw_use_operators(%) __pw_use_operators(&) __pw_use_operators(|) __pw_use_operators(^)
+  v = v << v;
+  v = v << s;
+  v = v >> v;
+  v = v >> s;
+}
+template <typename T, int N>
+__pw_const void __pw_use_math(vec<T, N>& v, T s) {
+  s = dot(v, v) + length(v) + distance(v, v);
+  v = normalize(v);
+  v = sqrt(v);
+  v = exp(v);
+  v = fma(v, v, v);
+}
+#define __pw_use_arithmetic_of(T, more)                                                    \
+  inline void __pw_use_arithmetic_types(vec<T, 2>& a, vec<T, 3>& b, vec<T, 4>& c, T s) {   \
+    __pw_use_arithmetic(a, s);                                                             \
+    __pw_use_arithmetic(b, s);                                                             \
+    __pw_use_arithmetic(c, s);                                                             \
+    more(a, s);                                                                            \
+    more(b, s);                                                                            \
+    more(c, s);                                                                            \
+  }
+__pw_use_arithmetic_of(float, __pw_use_math)
+__pw_use_arithmetic_of(half, __pw_use_math)
+__pw_use_arithmetic_of(int, __pw_use_bits)
+__pw_use_arithmetic_of(uint, __pw_use_bits)
+#undef __pw_use_arithmetic_of
+#undef __pw_use_operators
+#undef __pw_use_comparisons
+
 }  // namespace metal

@@ -97,7 +97,7 @@ __pw_promote2(nextafter, __pw_promotes)
 
 // Vector forms with a second result or an integer vector.
 template <typename T, int N, __pw_when<__pw_is_math<T>> = 0>
-__pw_inline vec<T, N> ldexp(vec<T, N> x, __pw_identity<vec<int, N>> k) {
+__pw_const vec<T, N> ldexp(vec<T, N> x, __pw_identity<vec<int, N>> k) {
   vec<T, N> result;
   for (int i = 0; i < N; ++i) {
     result[i] = ldexp(x[i], k[i]);
@@ -105,7 +105,7 @@ __pw_inline vec<T, N> ldexp(vec<T, N> x, __pw_identity<vec<int, N>> k) {
   return result;
 }
 template <typename T, int N, __pw_when<__pw_is_math<T>> = 0>
-__pw_inline vec<T, N> frexp(vec<T, N> x, vec<int, N>& exponent) {
+__pw_const vec<T, N> frexp(vec<T, N> x, vec<int, N>& exponent) {
   vec<T, N> result;
   vec<int, N> exponents;
   for (int i = 0; i < N; ++i) {
@@ -115,7 +115,7 @@ __pw_inline vec<T, N> frexp(vec<T, N> x, vec<int, N>& exponent) {
   return result;
 }
 template <typename T, int N, __pw_when<__pw_is_math<T>> = 0>
-__pw_inline vec<T, N> modf(vec<T, N> x, vec<T, N>& whole) {
+__pw_const vec<T, N> modf(vec<T, N> x, vec<T, N>& whole) {
   vec<T, N> result, wholes;
   for (int i = 0; i < N; ++i) {
     result[i] = modf(x[i], wholes[i]);
@@ -124,7 +124,7 @@ __pw_inline vec<T, N> modf(vec<T, N> x, vec<T, N>& whole) {
   return result;
 }
 template <typename T, int N, __pw_when<__pw_is_math<T>> = 0>
-__pw_inline vec<T, N> sincos(vec<T, N> x, vec<T, N>& cosine) {
+__pw_const vec<T, N> sincos(vec<T, N> x, vec<T, N>& cosine) {
   cosine = cos(x);
   return sin(x);
 }

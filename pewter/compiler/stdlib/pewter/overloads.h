@@ -49,31 +49,31 @@ constexpr bool __pw_promotes_bfloat = (__pw_is_number<A> && ...) && (__is_same(A
 // Vector forms, in `body`: x, y and z of type vec<T, N>, where condition<T>. The result is vec<R, N>.
 #define __pw_vector_form1(R, name, condition, ...)                                                        \
   template <typename T, int N, __pw_when<condition<T>> = 0>                                               \
-  __pw_inline vec<R, N> name(vec<T, N> x) {                                                               \
+  __pw_const vec<R, N> name(vec<T, N> x) {                                                               \
     __VA_ARGS__                                                                                           \
   }                                                                                                       \
   template <typename T, int N, __pw_when<condition<T>> = 0>                                               \
-  __pw_inline vec<R, N> name(packed_vec<T, N> x) {                                                        \
+  __pw_const vec<R, N> name(packed_vec<T, N> x) {                                                        \
     return name(x.__unpacked());                                                                          \
   }
 #define __pw_vector_form2(R, name, condition, ...)                                                        \
   template <typename T, int N, __pw_when<condition<T>> = 0>                                               \
-  __pw_inline vec<R, N> name(vec<T, N> x, __pw_identity<vec<T, N>> y) {                                   \
+  __pw_const vec<R, N> name(vec<T, N> x, __pw_identity<vec<T, N>> y) {                                   \
     __VA_ARGS__                                                                                           \
   }                                                                                                       \
   template <typename A, typename B, typename V = typename __pw_mixed_call<A, B>::type,                    \
             __pw_when<condition<typename __pw_mixed_call<A, B>::element>> = 0>                            \
-  __pw_inline auto name(A x, B y) {                                                                       \
+  __pw_const auto name(A x, B y) {                                                                       \
     return name(V(x), V(y));                                                                              \
   }
 #define __pw_vector_form3(R, name, condition, ...)                                                        \
   template <typename T, int N, __pw_when<condition<T>> = 0>                                               \
-  __pw_inline vec<R, N> name(vec<T, N> x, __pw_identity<vec<T, N>> y, __pw_identity<vec<T, N>> z) {       \
+  __pw_const vec<R, N> name(vec<T, N> x, __pw_identity<vec<T, N>> y, __pw_identity<vec<T, N>> z) {       \
     __VA_ARGS__                                                                                           \
   }                                                                                                       \
   template <typename A, typename B, typename C, typename V = typename __pw_mixed_call<A, B, C>::type,     \
             __pw_when<condition<typename __pw_mixed_call<A, B, C>::element>> = 0>                         \
-  __pw_inline auto name(A x, B y, C z) {                                                                  \
+  __pw_const auto name(A x, B y, C z) {                                                                  \
     return name(V(x), V(y), V(z));                                                                        \
   }
 
@@ -117,10 +117,10 @@ constexpr bool __pw_promotes_bfloat = (__pw_is_number<A> && ...) && (__is_same(A
 // Forms that take other numbers as float.
 #define __pw_promote1(name, condition)                                           \
   template <typename A, __pw_when<condition<A>> = 0>                             \
-  __pw_inline float name(A x) { return name((float)x); }
+  __pw_const float name(A x) { return name((float)x); }
 #define __pw_promote2(name, condition)                                           \
   template <typename A, typename B, __pw_when<condition<A, B>> = 0>              \
-  __pw_inline float name(A x, B y) { return name((float)x, (float)y); }
+  __pw_const float name(A x, B y) { return name((float)x, (float)y); }
 #define __pw_promote3(name, condition)                                           \
   template <typename A, typename B, typename C, __pw_when<condition<A, B, C>> = 0> \
-  __pw_inline float name(A x, B y, C z) { return name((float)x, (float)y, (float)z); }
+  __pw_const float name(A x, B y, C z) { return name((float)x, (float)y, (float)z); }

@@ -86,23 +86,45 @@ struct __pw_vector_operators {
 #undef __pw_scalar_left
 };
 
+// Operators that only vectors of integers have are disabled for the others, so that the error is at the program's own
+// line. Arithmetic is checked in the body instead: candidates with conditions cost time in every program.
+#define __pw_integers_only \
+  __attribute__((enable_if(__is_integral(T) && !__is_same(T, bool), "this operator is for vectors of integers")))
+#define __pw_bits_only \
+  __attribute__((enable_if(__is_integral(T), "this operator is for vectors of integers or bool")))
+
+#define __pw_check_number static_assert(!__is_same(T, bool), "a vector of bool has no arithmetic")
 #define __pw_arithmetic_operator(op)                                                          \
-  __pw_const vec operator op(vec b) const { return vec(__pw_raw(), __v op b.__v); }           \
-  __pw_const vec operator op(T b) const { return vec(__pw_raw(), __v op (__lanes)(__s)b); }   \
-  __pw_const vec& operator op##=(vec b) { __v = __v op b.__v; return *this; }                 \
-  __pw_const vec& operator op##=(T b) { __v = __v op (__lanes)(__s)b; return *this; }
+  __pw_const vec operator op(vec b) const { __pw_check_number; return vec(__pw_raw(), __v op b.__v); } \
+  __pw_const vec operator op(T b) const {                                                     \
+    __pw_check_number;                                                                        \
+    return vec(__pw_raw(), __v op (__lanes)(__s)b);                                           \
+  }                                                                                           \
+  __pw_const vec& operator op##=(vec b) { __pw_check_number; __v = __v op b.__v; return *this; } \
+  __pw_const vec& operator op##=(T b) {                                                       \
+    __pw_check_number;                                                                        \
+    __v = __v op (__lanes)(__s)b;                                                             \
+    return *this;                                                                             \
+  }
+#define __pw_bit_operator(op, only)                                                           \
+  __pw_const vec operator op(vec b) const only { return vec(__pw_raw(), __v op b.__v); }      \
+  __pw_const vec operator op(T b) const only { return vec(__pw_raw(), __v op (__lanes)(__s)b); } \
+  __pw_const vec& operator op##=(vec b) only { __v = __v op b.__v; return *this; }            \
+  __pw_const vec& operator op##=(T b) only { __v = __v op (__lanes)(__s)b; return *this; }
 
 // Counts are taken modulo the width of an element ("Scalar and Vector Operators").
 #define __pw_shift_operator(op)                                                               \
-  __pw_const vec operator op(vec b) const { return vec(__pw_raw(), __v op (b.__v & __width_mask)); } \
+  __pw_const vec operator op(vec b) const __pw_integers_only {                                \
+    return vec(__pw_raw(), __v op (b.__v & __width_mask));                                    \
+  }                                                                                           \
   template <typename U>                                                                       \
-  __pw_const vec operator op(vec<U, __n> b) const { return *this op vec(b); }                 \
-  __pw_const vec operator op(T b) const {                                                     \
+  __pw_const vec operator op(vec<U, __n> b) const __pw_integers_only { return *this op vec(b); } \
+  __pw_const vec operator op(T b) const __pw_integers_only {                                  \
     return vec(__pw_raw(), __v op (__lanes)(__s)(b & __width_mask));                          \
   }                                                                                           \
   template <typename U>                                                                       \
-  __pw_const vec& operator op##=(vec<U, __n> b) { return *this = *this op b; }                \
-  __pw_const vec& operator op##=(T b) { return *this = *this op b; }
+  __pw_const vec& operator op##=(vec<U, __n> b) __pw_integers_only { return *this = *this op b; } \
+  __pw_const vec& operator op##=(T b) __pw_integers_only { return *this = *this op b; }
 
 #define __pw_comparison_operator(op)                                                          \
   __pw_const vec<bool, __n> operator op(vec b) const { return __truth(__v op b.__v); }        \
@@ -134,16 +156,17 @@ struct __pw_vector_operators {
   __pw_const T operator[](int i) const { return __element(i); }                               \
                                                                                               \
   __pw_const vec operator+() const { return *this; }                                          \
-  __pw_const vec operator-() const { return vec(__pw_raw(), -__v); }                          \
-  __pw_const vec operator~() const { return vec(__pw_raw(), ~__v); }                          \
+  __pw_const vec operator-() const { __pw_check_number; return vec(__pw_raw(), -__v); }       \
+  __pw_const vec operator~() const __pw_integers_only { return vec(__pw_raw(), ~__v); }       \
   __pw_const vec<bool, __n> operator!() const { return __truth(__v == (__s)0); }              \
-  __pw_const vec& operator++() { __v = __v + (__lanes)(__s)1; return *this; }                 \
-  __pw_const vec& operator--() { __v = __v - (__lanes)(__s)1; return *this; }                 \
+  __pw_const vec& operator++() { return *this += (T)1; }                                      \
+  __pw_const vec& operator--() { return *this -= (T)1; }                                      \
   __pw_const vec operator++(int) { vec before = *this; ++*this; return before; }              \
   __pw_const vec operator--(int) { vec before = *this; --*this; return before; }              \
   __pw_arithmetic_operator(+) __pw_arithmetic_operator(-) __pw_arithmetic_operator(*)         \
-  __pw_arithmetic_operator(/) __pw_arithmetic_operator(%) __pw_arithmetic_operator(&)         \
-  __pw_arithmetic_operator(|) __pw_arithmetic_operator(^)                                     \
+  __pw_arithmetic_operator(/) __pw_bit_operator(%, __pw_integers_only)                        \
+  __pw_bit_operator(&, __pw_bits_only) __pw_bit_operator(|, __pw_bits_only)                   \
+  __pw_bit_operator(^, __pw_bits_only)                                                        \
   __pw_shift_operator(<<) __pw_shift_operator(>>)                                             \
   __pw_comparison_operator(==) __pw_comparison_operator(!=) __pw_comparison_operator(<)       \
   __pw_comparison_operator(>) __pw_comparison_operator(<=) __pw_comparison_operator(>=)       \
