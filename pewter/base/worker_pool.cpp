@@ -1,44 +1,13 @@
 #include "pewter/base/worker_pool.h"
 
 #include <algorithm>
-#include <chrono>
 #include <system_error>
 
 #include "pewter/base/log.h"
+#include "pewter/base/spin.h"
 #include "pewter/base/thread.h"
 
 namespace pewter {
-namespace {
-
-// A sleeping thread takes 45-90 us to get going, so waiting about as long for the next piece of
-// work pays.
-constexpr std::chrono::microseconds kSpinTime(40);
-constexpr int kPausesPerClockRead = 64;
-
-void pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-template <typename Condition>
-bool spin_until(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + kSpinTime;
-  do {
-    for (int i = 0; i < kPausesPerClockRead; ++i) {
-      if (condition()) {
-        return true;
-      }
-      pause();
-    }
-  } while (std::chrono::steady_clock::now() < end);
-  return condition();
-}
-
-}  // namespace
-
 WorkerPool::WorkerPool(std::uint32_t worker_count) {
   workers_.reserve(worker_count);
   try {

@@ -1,11 +1,11 @@
 #include "pewter/metal/driver/callback_thread.h"
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 
+#include "pewter/base/spin.h"
 #include "pewter/base/thread.h"
 #include "pewter/metal/foundation/autorelease_pool.h"
 
@@ -13,9 +13,6 @@ namespace pewter::driver {
 namespace {
 
 thread_local bool is_callback_thread = false;
-
-// About as long as it takes to wake a sleeping thread.
-constexpr std::chrono::microseconds kSpinTime(40);
 
 }  // namespace
 
@@ -56,10 +53,7 @@ struct CallbackThread::State {
   void wait(std::unique_lock<std::mutex>& lock) {
     const std::uint32_t seen = posted.load(std::memory_order_relaxed);
     lock.unlock();
-    const auto end = std::chrono::steady_clock::now() + kSpinTime;
-    while (posted.load(std::memory_order_relaxed) == seen &&
-           std::chrono::steady_clock::now() < end) {
-    }
+    spin_until([&] { return posted.load(std::memory_order_relaxed) != seen; });
     lock.lock();
     is_asleep = true;
     changed.wait(lock, [this] { return !functions.empty() || is_stopping; });

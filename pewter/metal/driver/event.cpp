@@ -18,7 +18,7 @@ Event::~Event() {
 
 bool Event::wait(EventWaiter& waiter, std::uint64_t value) {
   std::scoped_lock lock(mutex_);
-  if (value_ >= value) {
+  if (this->value() >= value) {
     return true;
   }
   waiter.value = value;
@@ -40,18 +40,13 @@ bool Event::cancel(EventWaiter& waiter) {
 
 void Event::signal(std::uint64_t value) {
   std::unique_lock lock(mutex_);
-  if (value > value_) {
+  if (value > this->value()) {
     change(std::move(lock), value);
   }
 }
 
-std::uint64_t Event::value() const {
-  std::scoped_lock lock(mutex_);
-  return value_;
-}
-
 void Event::change(std::unique_lock<std::mutex> lock, std::uint64_t value) {
-  value_ = value;
+  value_.store(value, std::memory_order_release);
   EventWaiter* ready = nullptr;
   for (EventWaiter** place = &waiters_; *place != nullptr;) {
     EventWaiter* waiter = *place;

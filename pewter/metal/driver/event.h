@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Metal/MTLEvent.hpp>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -39,7 +40,7 @@ class Event : public Object {
   /// Raises the value; a lower one changes nothing.
   void signal(std::uint64_t value);
 
-  std::uint64_t value() const;
+  std::uint64_t value() const { return value_.load(std::memory_order_acquire); }
 
   Ref<String> label;
 
@@ -49,9 +50,9 @@ class Event : public Object {
   /// Sets the value and tells those who waited for it.
   void change(std::unique_lock<std::mutex> lock, std::uint64_t value);
 
-  mutable std::mutex mutex_;  // guards the members below
+  std::mutex mutex_;  // guards the members below; the value may be read without it
   std::condition_variable changed_;
-  std::uint64_t value_ = 0;
+  std::atomic<std::uint64_t> value_ = 0;
   EventWaiter* waiters_ = nullptr;
 };
 

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "pewter/base/log.h"
+#include "pewter/base/spin.h"
 #include "pewter/metal/driver/device.h"
 
 namespace pewter::driver {
@@ -40,8 +41,12 @@ bool SharedEvent::wait_for(std::uint64_t value, std::uint64_t milliseconds) {
   // Longer than this overflows the clock, and nobody waits that long.
   constexpr std::uint64_t kMaxMilliseconds = std::uint64_t{1} << 40;
   const auto limit = std::chrono::milliseconds(std::min(milliseconds, kMaxMilliseconds));
+  const auto is_reached = [&] { return this->value() >= value; };
+  if (is_reached() || (milliseconds > 0 && spin_until(is_reached))) {
+    return true;
+  }
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, limit, [&] { return value_ >= value; });
+  return changed_.wait_for(lock, limit, is_reached);
 }
 
 void SharedEvent::notify(Ref<SharedEventListener> listener,

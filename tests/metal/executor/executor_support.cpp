@@ -6,8 +6,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "pewter/metal/executor/sanitizer_fiber.h"
-
 namespace pewter::executor::test {
 namespace {
 
@@ -83,24 +81,6 @@ TimeLimit::TimeLimit(std::uint64_t milliseconds) : previous_(timeout_ms()) {
 
 TimeLimit::~TimeLimit() {
   set_timeout_ms(previous_);
-}
-
-bool can_stop_kernels() {
-#if defined(PEWTER_THREAD_SANITIZER)
-  MESSAGE("skipped: the thread sanitizer holds signals back from running kernels");
-  return false;
-#else
-  return true;
-#endif
-}
-
-bool can_start_threads_after_fork() {
-#if defined(PEWTER_THREAD_SANITIZER)
-  MESSAGE("skipped: the thread sanitizer ends a forked process that starts threads");
-  return false;
-#else
-  return true;
-#endif
 }
 
 }  // namespace pewter::executor::test

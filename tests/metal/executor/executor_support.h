@@ -48,10 +48,4 @@ class TimeLimit {
   const std::uint64_t previous_;
 };
 
-/// Whether signals reach a running kernel; the thread sanitizer holds them back.
-bool can_stop_kernels();
-
-/// Whether a child process may have threads; the thread sanitizer ends it.
-bool can_start_threads_after_fork();
-
 }  // namespace pewter::executor::test

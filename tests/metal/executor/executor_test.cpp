@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/metal/executor/executor_support.h"
+#include "tests/metal/sanitizer_limits.h"
 
 namespace pewter::executor::test {
 namespace {
@@ -182,7 +183,7 @@ TEST_CASE("a task that is posted runs on a worker") {
 }
 
 TEST_CASE("a child process runs grids on workers of its own") {
-  if (!can_start_threads_after_fork()) {
+  if (!pewter::test::can_start_threads_after_fork()) {
     return;
   }
   const auto kernel = plain_kernel("count_visits");

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/metal/executor/executor_support.h"
+#include "tests/metal/sanitizer_limits.h"
 
 namespace pewter::executor::test {
 namespace {
@@ -24,7 +25,7 @@ bool is_stopped(const LoadedKernel& kernel, Extent threads, Extent group) {
 }
 
 TEST_CASE("an endless kernel is stopped and later grids run") {
-  if (!can_stop_kernels()) {
+  if (!pewter::test::can_stop_kernels()) {
     return;
   }
   const auto kernel = plain_kernel("loop_for_ever");
@@ -35,7 +36,7 @@ TEST_CASE("an endless kernel is stopped and later grids run") {
 }
 
 TEST_CASE("an endless kernel is stopped after a barrier") {
-  if (!can_stop_kernels()) {
+  if (!pewter::test::can_stop_kernels()) {
     return;
   }
   CHECK(is_stopped(*fiber_kernel("loop_after_barrier"), {64}, {32}));
@@ -43,7 +44,7 @@ TEST_CASE("an endless kernel is stopped after a barrier") {
 }
 
 TEST_CASE("a kernel that spends its time at barriers is stopped") {
-  if (!can_stop_kernels()) {
+  if (!pewter::test::can_stop_kernels()) {
     return;
   }
   const auto kernel = fiber_kernel("barrier_for_ever");
@@ -54,7 +55,7 @@ TEST_CASE("a kernel that spends its time at barriers is stopped") {
 }
 
 TEST_CASE("an endless kernel does not keep grids of other threads from running") {
-  if (!can_stop_kernels()) {
+  if (!pewter::test::can_stop_kernels()) {
     return;
   }
   const TimeLimit limit(300);

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include "pewter/metal/executor/sanitizer_fiber.h"
+
+namespace pewter::test {
+
+/// Whether signals reach a running kernel; the thread sanitizer holds them back.
+inline bool can_stop_kernels() {
+#if defined(PEWTER_THREAD_SANITIZER)
+  MESSAGE("skipped: the thread sanitizer holds signals back from running kernels");
+  return false;
+#else
+  return true;
+#endif
+}
+
+/// Whether a child process may have threads; the thread sanitizer ends it.
+inline bool can_start_threads_after_fork() {
+#if defined(PEWTER_THREAD_SANITIZER)
+  MESSAGE("skipped: the thread sanitizer ends a forked process that starts threads");
+  return false;
+#else
+  return true;
+#endif
+}
+
+}  // namespace pewter::test
