@@ -26,4 +26,14 @@ inline bool can_start_threads_after_fork() {
 #endif
 }
 
+/// Whether the address space can be limited; sanitizers take terabytes of it.
+inline bool can_limit_memory() {
+#if defined(PEWTER_THREAD_SANITIZER) || defined(PEWTER_ADDRESS_SANITIZER)
+  MESSAGE("skipped: sanitizers need more address space than the test would allow");
+  return false;
+#else
+  return true;
+#endif
+}
+
 }  // namespace pewter::test

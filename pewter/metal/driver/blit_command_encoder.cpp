@@ -26,7 +26,7 @@ bool BlitCommandEncoder::is_inside(const char* action,
   return true;
 }
 
-void BlitCommandEncoder::fill(Buffer* target, NS::Range range, std::uint8_t value) {
+void BlitCommandEncoder::fill_bytes(Buffer* target, NS::Range range, std::uint8_t value) {
   if (!is_open("fillBuffer") ||
       !is_inside("fillBuffer", "destination", target, range.location, range.length)) {
     return;
@@ -38,11 +38,11 @@ void BlitCommandEncoder::fill(Buffer* target, NS::Range range, std::uint8_t valu
   command.value = value;
 }
 
-void BlitCommandEncoder::copy(Buffer* source,
-                              std::uint64_t source_offset,
-                              Buffer* target,
-                              std::uint64_t target_offset,
-                              std::uint64_t byte_count) {
+void BlitCommandEncoder::copy_bytes(Buffer* source,
+                                    std::uint64_t source_offset,
+                                    Buffer* target,
+                                    std::uint64_t target_offset,
+                                    std::uint64_t byte_count) {
   if (!is_open("copyFromBuffer") ||
       !is_inside("copyFromBuffer", "source", source, source_offset, byte_count) ||
       !is_inside("copyFromBuffer", "destination", target, target_offset, byte_count)) {
@@ -101,7 +101,7 @@ void MTL::BlitCommandEncoder::fillBuffer(const MTL::Buffer* buffer,
                                          NS::Range range,
                                          std::uint8_t value) {
   if (auto* self = impl<Body>(this)) {
-    self->fill(impl<driver::Buffer>(buffer), range, value);
+    self->fill_bytes(impl<driver::Buffer>(buffer), range, value);
   }
 }
 
@@ -111,8 +111,8 @@ void MTL::BlitCommandEncoder::copyFromBuffer(const MTL::Buffer* sourceBuffer,
                                              NS::UInteger destinationOffset,
                                              NS::UInteger size) {
   if (auto* self = impl<Body>(this)) {
-    self->copy(impl<driver::Buffer>(sourceBuffer), sourceOffset,
-               impl<driver::Buffer>(destinationBuffer), destinationOffset, size);
+    self->copy_bytes(impl<driver::Buffer>(sourceBuffer), sourceOffset,
+                     impl<driver::Buffer>(destinationBuffer), destinationOffset, size);
   }
 }
 

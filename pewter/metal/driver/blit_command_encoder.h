@@ -16,12 +16,12 @@ class BlitCommandEncoder final : public CommandEncoder {
   explicit BlitCommandEncoder(Ref<CommandBuffer> buffer)
       : CommandEncoder(kClass, std::move(buffer)) {}
 
-  void fill(Buffer* target, NS::Range range, std::uint8_t value);
-  void copy(Buffer* source,
-            std::uint64_t source_offset,
-            Buffer* target,
-            std::uint64_t target_offset,
-            std::uint64_t byte_count);
+  void fill_bytes(Buffer* target, NS::Range range, std::uint8_t value);
+  void copy_bytes(Buffer* source,
+                  std::uint64_t source_offset,
+                  Buffer* target,
+                  std::uint64_t target_offset,
+                  std::uint64_t byte_count);
   /// For what asks nothing of a device with one memory.
   void ignore(const char* action) { is_open(action); }
   void reject_counters(const char* action);

@@ -1,7 +1,10 @@
 #include "pewter/metal/driver/event.h"
 
 #include <Metal/MTLDevice.hpp>
+#include <algorithm>
+#include <chrono>
 
+#include "pewter/base/spin.h"
 #include "pewter/metal/driver/device.h"
 
 namespace pewter::driver {
@@ -43,6 +46,22 @@ void Event::signal(std::uint64_t value) {
   if (value > this->value()) {
     change(std::move(lock), value);
   }
+}
+
+void Event::set(std::uint64_t value) {
+  change(std::unique_lock(mutex_), value);
+}
+
+bool Event::wait_for(std::uint64_t value, std::uint64_t milliseconds) {
+  // Longer than this overflows the clock, and nobody waits that long.
+  constexpr std::uint64_t kMaxMilliseconds = std::uint64_t{1} << 40;
+  const auto limit = std::chrono::milliseconds(std::min(milliseconds, kMaxMilliseconds));
+  const auto is_reached = [&] { return this->value() >= value; };
+  if (is_reached() || (milliseconds > 0 && spin_until(is_reached))) {
+    return true;
+  }
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, limit, is_reached);
 }
 
 void Event::change(std::unique_lock<std::mutex> lock, std::uint64_t value) {

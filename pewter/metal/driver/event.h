@@ -40,6 +40,12 @@ class Event : public Object {
   /// Raises the value; a lower one changes nothing.
   void signal(std::uint64_t value);
 
+  /// Sets the value, which the host may also lower.
+  void set(std::uint64_t value);
+
+  /// Blocks until the value has been reached; false when `milliseconds` passed first.
+  bool wait_for(std::uint64_t value, std::uint64_t milliseconds);
+
   std::uint64_t value() const { return value_.load(std::memory_order_acquire); }
 
   Ref<String> label;
@@ -47,6 +53,7 @@ class Event : public Object {
  protected:
   explicit Event(const ClassInfo& class_info) : Object(class_info) {}
 
+ private:
   /// Sets the value and tells those who waited for it.
   void change(std::unique_lock<std::mutex> lock, std::uint64_t value);
 

@@ -1,10 +1,8 @@
 #include "pewter/metal/driver/shared_event.h"
 
 #include <Metal/MTLDevice.hpp>
-#include <chrono>
 
 #include "pewter/base/log.h"
-#include "pewter/base/spin.h"
 #include "pewter/metal/driver/device.h"
 
 namespace pewter::driver {
@@ -32,22 +30,6 @@ void drop(EventWaiter& waiter) {
 }
 
 }  // namespace
-
-void SharedEvent::set(std::uint64_t value) {
-  change(std::unique_lock(mutex_), value);
-}
-
-bool SharedEvent::wait_for(std::uint64_t value, std::uint64_t milliseconds) {
-  // Longer than this overflows the clock, and nobody waits that long.
-  constexpr std::uint64_t kMaxMilliseconds = std::uint64_t{1} << 40;
-  const auto limit = std::chrono::milliseconds(std::min(milliseconds, kMaxMilliseconds));
-  const auto is_reached = [&] { return this->value() >= value; };
-  if (is_reached() || (milliseconds > 0 && spin_until(is_reached))) {
-    return true;
-  }
-  std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, limit, is_reached);
-}
 
 void SharedEvent::notify(Ref<SharedEventListener> listener,
                          std::uint64_t value,

@@ -25,12 +25,6 @@ class SharedEvent final : public Event {
 
   SharedEvent() : Event(kClass) {}
 
-  /// Sets the value, which the host may also lower.
-  void set(std::uint64_t value);
-
-  /// Blocks until the value has been reached; false when `milliseconds` passed first.
-  bool wait_for(std::uint64_t value, std::uint64_t milliseconds);
-
   /// Calls `function` on the listener's thread once the value has been reached.
   void notify(Ref<SharedEventListener> listener,
               std::uint64_t value,

@@ -1,6 +1,7 @@
 #include "pewter/metal/executor/executor.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -162,6 +163,27 @@ TEST_CASE("many threads can start many grids") {
   for (const auto& own : visits) {
     CHECK(std::all_of(own.begin(), own.end(), [](std::uint32_t n) { return n == 200; }));
   }
+}
+
+TEST_CASE("a kernel whose stacks do not fit into memory is refused") {
+  if (!pewter::test::can_limit_memory()) {
+    return;
+  }
+  const auto kernel = fiber_kernel("tree_sum", 1U << 30);
+  std::vector<std::uint32_t> values(64);
+
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit limit = {std::uint64_t(4) << 30, std::uint64_t(4) << 30};
+    setrlimit(RLIMIT_AS, &limit);
+    const Fault fault = run(dispatch(*kernel, {64}, {64}, {values.data()}, 4096));
+    _exit(fault.kind == FaultKind::OutOfMemory ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 TEST_CASE("a task that is posted runs on a worker") {
