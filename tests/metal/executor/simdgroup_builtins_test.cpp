@@ -39,7 +39,9 @@ std::vector<T> samples() {
 
 /// Checks a reduction against a plain loop over the active lanes of each vector of `width` lanes.
 template <typename T>
-void check_reduce(const std::string& name, std::uint32_t width, std::function<T(T, T)> combine) {
+void check_reduce(const std::string& name,
+                  std::uint32_t width,
+                  const std::function<T(T, T)>& combine) {
   for (const std::uint32_t mask : kMasks) {
     const auto in = samples<T>();
     const auto out = run_simd<T>(name, in, mask);
@@ -67,7 +69,7 @@ void check_scan(const std::string& name,
                 std::uint32_t width,
                 bool inclusive,
                 T start,
-                std::function<T(T, T)> combine) {
+                const std::function<T(T, T)>& combine) {
   for (const std::uint32_t mask : kMasks) {
     const auto in = samples<T>();
     const auto out = run_simd<T>(name, in, mask);

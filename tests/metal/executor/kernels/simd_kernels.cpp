@@ -14,7 +14,7 @@ using pewter::abi::buffer;
   extern "C" type name##_builtin(type value) PEWTER_SYMBOL(symbol); \
   PEWTER_KERNEL(name) {                                             \
     PEWTER_TAKE_PART();                                             \
-    type* values = buffer<type>(launch, 0);                         \
+    auto* values = buffer<type>(launch, 0);                         \
     values[thread] = name##_builtin(values[thread]);                \
   }
 
