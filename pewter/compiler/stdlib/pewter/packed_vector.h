@@ -37,6 +37,7 @@ struct __pw_packed_operators {
   __pw_const explicit packed_vec(vec<U, N> v) : packed_vec(vec<T, N>(v)) {}                    \
   template <typename U, __pw_when<!__is_same(U, T)> = 0>                                       \
   __pw_const explicit packed_vec(packed_vec<U, N> v) : packed_vec(vec<T, N>(v.__unpacked())) {} \
+  __pw_const packed_vec(initializer_list<T> list) : packed_vec(vec<T, N>(list)) {}             \
   template <typename A, typename B, typename... R>                                             \
   __pw_const packed_vec(A a, B b, R... rest) : packed_vec(vec<T, N>(a, b, rest...)) {}         \
                                                                                                \

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <metal_config>
+#include <metal_initializer_list>
 #include <pewter/scalar.h>
 
 namespace metal {
@@ -53,6 +54,15 @@ __pw_const __pw_lanes<T, N> __pw_to_lanes(__pw_elements<T, N> e) {
   } else {
     return {e.element[0], e.element[1], e.element[2], e.element[3]};
   }
+}
+
+template <typename T, int N>
+__pw_const __pw_lanes<T, N> __pw_from_list(initializer_list<T> list) {
+  __pw_elements<T, N> elements = {};
+  for (size_t i = 0; i < list.size() && i < N; ++i) {
+    elements.element[i] = list.begin()[i];
+  }
+  return __pw_to_lanes<T, N>(elements);
 }
 
 // Marks the constructor that takes a Clang vector as it is.
@@ -151,6 +161,8 @@ struct __pw_vector_operators {
   __pw_const explicit vec(vec<U, __n> o) : vec(__pw_raw(), __pw_convert<T, U, __n>(o.__v)) {} \
   template <typename U>                                                                       \
   __pw_const explicit vec(packed_vec<U, __n> o) : vec(o.__unpacked()) {}                      \
+  /* A braced list may be shorter than the vector: the rest is zero. */                       \
+  __pw_const vec(initializer_list<T> list) : vec(__pw_raw(), __pw_from_list<T, __n>(list)) {} \
                                                                                               \
   __pw_const T& operator[](int i) { return ((T*)&__v)[i]; }                                   \
   __pw_const T operator[](int i) const { return __element(i); }                               \
@@ -247,8 +259,6 @@ struct vec<T, 3> : __pw_vector_operators {
   __pw_const vec(T x, T y, T z) : __v{(__s)x, (__s)y, (__s)z} {}
   __pw_const vec(vec<T, 2> xy, T z) : vec(xy.__get_x(), xy.__get_y(), z) {}
   __pw_const vec(T x, vec<T, 2> yz) : vec(x, yz.__get_x(), yz.__get_y()) {}
-  // A braced list may be shorter than the vector: the rest is zero.
-  __pw_const vec(T x, T y) : vec(x, y, T()) {}
 
 #define __pw_components 3
 #include <pewter/swizzles.def>
@@ -267,9 +277,9 @@ struct vec<T, 4> : __pw_vector_operators {
   __pw_const vec(vec<T, 2> xy, vec<T, 2> zw) : __v(__builtin_shufflevector(xy.__v, zw.__v, 0, 1, 2, 3)) {}
   __pw_const vec(vec<T, 3> xyz, T w) : vec(xyz.__get_x(), xyz.__get_y(), xyz.__get_z(), w) {}
   __pw_const vec(T x, vec<T, 3> yzw) : vec(x, yzw.__get_x(), yzw.__get_y(), yzw.__get_z()) {}
-  // A braced list may be shorter than the vector: the rest is zero.
-  __pw_const vec(T x, T y) : vec(x, y, T(), T()) {}
-  __pw_const vec(T x, T y, T z) : vec(x, y, z, T()) {}
+  // A scalar would become a vector of two.
+  vec(vec<T, 2> xy, T z) = delete;
+  vec(T x, vec<T, 2> yz) = delete;
 
 #define __pw_components 4
 #include <pewter/swizzles.def>
