@@ -62,8 +62,8 @@ class ClangLibrary : public ParsedLibrary {
         codegen::survive_fatal_errors([&] { code = codegen::compile_kernel(**module, plan); });
     if (!survived) {
       // Whatever LLVM was changing may be half changed: it is left alone for good.
-      static_cast<void>(module->release());
-      static_cast<void>(context.release());
+      [[maybe_unused]] const auto* left_module = module->release();
+      [[maybe_unused]] const auto* left_context = context.release();
       return single_failure(survived.error().message, reflection_.info.kernels[position]);
     }
     if (!code) {

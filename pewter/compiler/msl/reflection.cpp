@@ -27,10 +27,10 @@ class Reflector {
       add_constant(variable);
     }
     const clang::SourceManager& sources = context_.getSourceManager();
-    std::stable_sort(functions_.begin(), functions_.end(),
-                     [&](const clang::FunctionDecl* left, const clang::FunctionDecl* right) {
-                       return sources.isBeforeInTranslationUnit(place_of(left), place_of(right));
-                     });
+    std::sort(functions_.begin(), functions_.end(),
+              [&](const clang::FunctionDecl* left, const clang::FunctionDecl* right) {
+                return sources.isBeforeInTranslationUnit(place_of(left), place_of(right));
+              });
     for (clang::FunctionDecl* function : functions_) {
       add_kernel(function);
     }

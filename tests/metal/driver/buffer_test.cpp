@@ -29,7 +29,7 @@ struct Fixture {
   }
 };
 
-const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+const std::size_t kPage = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 
 /// Whether one byte can be read; asks the kernel instead of trying.
 bool is_readable(const void* address) {
@@ -43,7 +43,7 @@ bool is_readable(const void* address) {
 
 TEST_CASE_FIXTURE(Fixture, "a buffer of any size is zero-filled, aligned and writable to its end") {
   for (const std::size_t length :
-       {std::size_t{1}, std::size_t{127}, page - 1, page, page + 1, std::size_t{3} << 20}) {
+       {std::size_t{1}, std::size_t{127}, kPage - 1, kPage, kPage + 1, std::size_t{3} << 20}) {
     CAPTURE(length);
     auto memory = buffer(length);
 
@@ -58,7 +58,7 @@ TEST_CASE_FIXTURE(Fixture, "a buffer of any size is zero-filled, aligned and wri
 }
 
 TEST_CASE_FIXTURE(Fixture, "pages around a large buffer cannot be touched") {
-  for (const std::size_t length : {page, 5 * page, std::size_t{4} << 20}) {
+  for (const std::size_t length : {kPage, 5 * kPage, std::size_t{4} << 20}) {
     CAPTURE(length);
     auto memory = buffer(length);
     const auto* bytes = static_cast<const std::byte*>(memory->contents());
@@ -82,10 +82,11 @@ TEST_CASE_FIXTURE(Fixture, "a buffer can start with a copy of bytes") {
 }
 
 TEST_CASE_FIXTURE(Fixture, "a buffer can use the caller's pages and tells when it is done") {
-  void* pages = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* pages =
+      mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   void* freed = nullptr;
   NS::UInteger freed_length = 0;
-  auto* memory = device->newBuffer(pages, 2 * page, MTL::ResourceStorageModeShared,
+  auto* memory = device->newBuffer(pages, 2 * kPage, MTL::ResourceStorageModeShared,
                                    [&](void* pointer, NS::UInteger length) {
                                      freed = pointer;
                                      freed_length = length;
@@ -95,8 +96,8 @@ TEST_CASE_FIXTURE(Fixture, "a buffer can use the caller's pages and tells when i
   memory->release();
 
   CHECK(freed == pages);
-  CHECK(freed_length == 2 * page);
-  munmap(pages, 2 * page);
+  CHECK(freed_length == 2 * kPage);
+  munmap(pages, 2 * kPage);
 }
 
 TEST_CASE_FIXTURE(Fixture, "memory that is not whole pages is refused") {
@@ -139,9 +140,9 @@ TEST_CASE_FIXTURE(Fixture, "the device counts what is allocated exactly") {
   const NS::UInteger before = device->currentAllocatedSize();
 
   auto small = buffer(10);
-  auto large = buffer(10 * page + 1);
+  auto large = buffer(10 * kPage + 1);
   CHECK(device->currentAllocatedSize() == before + small->allocatedSize() + large->allocatedSize());
-  CHECK(large->allocatedSize() == 11 * page);
+  CHECK(large->allocatedSize() == 11 * kPage);
 
   small.reset();
   large.reset();
@@ -187,7 +188,7 @@ TEST_CASE_FIXTURE(Fixture, "a label is kept and replaced") {
 }
 
 TEST_CASE_FIXTURE(Fixture, "emptying a buffer drops its contents") {
-  for (const std::size_t length : {std::size_t{16}, 2 * page}) {
+  for (const std::size_t length : {std::size_t{16}, 2 * kPage}) {
     auto memory = buffer(length);
     static_cast<char*>(memory->contents())[0] = 1;
 

@@ -1,6 +1,8 @@
 #include "pewter/metal/driver/function.h"
 
 #include <doctest/doctest.h>
+#include <algorithm>
+#include <array>
 
 #include <Metal/Metal.hpp>
 #include <cstring>
@@ -103,7 +105,9 @@ TEST_CASE_FIXTURE(Fixture, "constants are given by index, by range and by name")
   REQUIRE_MESSAGE(found, text(error));
   CHECK(constant<bool>(found.get(), 0));
   CHECK(constant<int>(found.get(), 2) == 6);
-  CHECK(std::memcmp(bytes_of(found.get(), 7).data(), color, sizeof color) == 0);
+  std::array<float, 4> stored = {};
+  std::memcpy(stored.data(), bytes_of(found.get(), 7).data(), sizeof stored);
+  CHECK(std::equal(stored.begin(), stored.end(), color));
 }
 
 TEST_CASE_FIXTURE(Fixture, "values are copied when they are set and forgotten on reset") {

@@ -1,6 +1,8 @@
 #include "pewter/metal/foundation/string.h"
 
 #include <doctest/doctest.h>
+#include <algorithm>
+#include <vector>
 
 #include <Foundation/Foundation.hpp>
 #include <cstdlib>
@@ -46,14 +48,14 @@ TEST_CASE_FIXTURE(Pool, "ASCII lets UTF-8 through and reads other bytes as Latin
 }
 
 TEST_CASE_FIXTURE(Pool, "UTF-16 of either byte order is read") {
-  const auto read = [](const char* bytes, std::size_t size, NS::StringEncoding encoding) {
-    auto* string = NS::String::alloc()->init(const_cast<char*>(bytes), size, encoding, false);
+  const auto read = [](std::vector<char> bytes, NS::StringEncoding encoding) {
+    auto* string = NS::String::alloc()->init(bytes.data(), bytes.size(), encoding, false);
     return text(string->autorelease());
   };
-  CHECK(read("A\0\xac\x20", 4, NS::UTF16LittleEndianStringEncoding) == "A\u20ac");
-  CHECK(read("\0A\x20\xac", 4, NS::UTF16BigEndianStringEncoding) == "A\u20ac");
-  CHECK(read("\xfe\xff\0A", 4, NS::UTF16StringEncoding) == "A");
-  CHECK(read("\x3d\xd8\x00\xde", 4, NS::UTF16LittleEndianStringEncoding) == "\U0001f600");
+  CHECK(read({'A', 0, '\xac', '\x20'}, NS::UTF16LittleEndianStringEncoding) == "A\u20ac");
+  CHECK(read({0, 'A', '\x20', '\xac'}, NS::UTF16BigEndianStringEncoding) == "A\u20ac");
+  CHECK(read({'\xfe', '\xff', 0, 'A'}, NS::UTF16StringEncoding) == "A");
+  CHECK(read({'\x3d', '\xd8', 0, '\xde'}, NS::UTF16LittleEndianStringEncoding) == "\U0001f600");
 }
 
 TEST_CASE_FIXTURE(Pool, "an unknown encoding gives no string and says which") {
@@ -64,7 +66,7 @@ TEST_CASE_FIXTURE(Pool, "an unknown encoding gives no string and says which") {
 
 TEST_CASE_FIXTURE(Pool, "a string can take over its bytes") {
   auto* bytes = static_cast<char*>(std::malloc(3));
-  std::memcpy(bytes, "abc", 3);
+  std::copy_n("abc", 3, bytes);
 
   auto string = NS::TransferPtr(NS::String::alloc()->init(bytes, 3, NS::UTF8StringEncoding, true));
 
