@@ -350,9 +350,7 @@ std::vector<Token> TokenRewriter::translate(const Tokens& tokens) {
       out.push_back(word("extern", token.getLocation()));
       out.back().setKind(tok::kw_extern);
     }
-    if (token.isAnnotation()) {
-      out.push_back(token);
-    } else if (token.is(tok::string_literal)) {
+    if (token.is(tok::string_literal)) {
       position = translate_string(tokens, position, out);
       continue;
     } else if (token.is(tok::identifier)) {

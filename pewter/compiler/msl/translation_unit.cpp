@@ -45,7 +45,7 @@ void define_keywords(clang::Preprocessor& preprocessor) {
   table.get("__private", clang::tok::kw___private);
 }
 
-std::unique_ptr<clang::CompilerInstance> make_instance(std::vector<std::string> arguments,
+std::unique_ptr<clang::CompilerInstance> make_instance(const std::vector<std::string>& arguments,
                                                        clang::DiagnosticConsumer* consumer) {
   auto instance = std::make_unique<clang::CompilerInstance>();
   instance->createDiagnostics(consumer, /*ShouldOwnClient=*/false);
