@@ -104,10 +104,12 @@ TEST_CASE("matrices are made of columns, elements, a diagonal or another type") 
        "float4(1, 0, 0, 5)))",
        "determinant(half3x3(half3(1, 2, 3), half3(0, 1, 4), half3(5, 6, 0)))", "changed()[0].z",
        "(float3x3(2.0f) * float3x3(1.5f))[2].z", "simd_float4x4(3.0f)[1].y",
-       "matrix_float2x2(1, 2, 3, 4)[0][1]"},
+       "matrix_float2x2(1, 2, 3, 4)[0][1]", "braced[1].z", "braced[2][0]",
+       "float2x2{1, 2, 3, 4}[1].x"},
       "float4x3 changed() { float4x3 m(1.0f); m[0] = float3(7, 8, 9); m[0].z += 1; m[1][2] = 2; "
-      "return m; }\n#include <simd/simd.h>",
-      {5, 3, 5, 4, 2, -2, 108, 1, 10, 3, 3, 2});
+      "return m; }\n#include <simd/simd.h>\n"
+      "constant float3x3 braced = {{1, 2, 3}, float3(4, 5, 6), {7, 8}};",
+      {5, 3, 5, 4, 2, -2, 108, 1, 10, 3, 3, 2, 6, 7, 3});
 }
 
 TEST_CASE("geometric functions agree with their definitions") {
