@@ -178,7 +178,7 @@ bool TranslationUnit::attempt(const std::string& source,
   }
   arguments.emplace_back(kSourcePath);
   diagnostics_ = std::make_unique<DiagnosticCollector>(repairs);
-  instance_ = make_instance(std::move(arguments), diagnostics_.get());
+  instance_ = make_instance(arguments, diagnostics_.get());
   if (instance_ == nullptr) {
     return false;
   }
@@ -328,7 +328,7 @@ Result<void> write_prelude(const std::string& output_path) {
                    {"-x", "c++-header", "-emit-pch", "-fno-pch-timestamp", "-Wno-everything", "-o",
                     output_path, std::string(kStdlibFolder) + "/pewter_prelude.h"});
   DiagnosticCollector diagnostics;
-  const auto instance = make_instance(std::move(arguments), &diagnostics);
+  const auto instance = make_instance(arguments, &diagnostics);
   if (instance != nullptr) {
     instance->createFileManager(file_system_with_stdlib());
     PreludeAction action;
