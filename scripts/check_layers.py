@@ -10,6 +10,8 @@ from pathlib import Path
 
 METAL_HEADERS = "pewter/metal/include"
 API_HEADERS = "pewter/api/include"
+# The exceptions that users catch, whoever throws them.
+ERROR_HEADERS = [f"{API_HEADERS}/pewter/errors.h", f"{API_HEADERS}/pewter/export.h"]
 
 # Folder -> what its files may include besides the standard library and their own folder: a folder, with everything
 # below it, or one file. A file belongs to the longest entry that it lies under. Bottom up, as in docs/architecture.md.
@@ -30,11 +32,14 @@ LAYERS = {
         "pewter/metal/executor",
         "pewter/compiler/compiler.h",
     ],
+    # Never the driver: the same code is to run on Apple's Metal.
+    "pewter/runtime": ["pewter/base", METAL_HEADERS, *ERROR_HEADERS],
     API_HEADERS: [METAL_HEADERS],
     "pewter/api": [
         "pewter/base",
         METAL_HEADERS,
         API_HEADERS,
+        "pewter/runtime",
         "pewter/metal/executor/executor.h",
         "pewter/compiler/compiler.h",
     ],

@@ -1,0 +1,104 @@
+#include "pewter/runtime/completion.h"
+
+#include <stdexcept>
+#include <utility>
+
+#include "pewter/base/log.h"
+#include "pewter/runtime/scheduler.h"
+
+namespace pewter::runtime {
+namespace {
+
+std::string failure_text(const MTL::CommandBuffer& command_buffer) {
+  const NS::Error* error = command_buffer.error();
+  const NS::String* text = error != nullptr ? error->localizedDescription() : nullptr;
+  return text != nullptr ? text->utf8String() : "the command buffer failed without saying why";
+}
+
+}  // namespace
+
+void Completion::submitted(std::uint64_t task, NS::SharedPtr<MTL::CommandBuffer> command_buffer) {
+  const std::scoped_lock lock(mutex_);
+  in_flight_.push_back(std::move(command_buffer));
+  last_submitted_ = task;
+}
+
+void Completion::completed(Task& task, const MTL::CommandBuffer& command_buffer) {
+  if (command_buffer.status() == MTL::CommandBufferStatusError) {
+    fail(failure_text(command_buffer));
+  }
+  task.buffers.clear();
+  for (auto& handler : task.handlers) {
+    handler();
+  }
+  task.handlers.clear();
+
+  NS::SharedPtr<MTL::CommandBuffer> done;
+  {
+    const std::scoped_lock lock(mutex_);
+    done = std::move(in_flight_.front());
+    in_flight_.pop_front();
+    last_completed_ = task.number;
+    changed_.notify_all();
+  }
+}
+
+void Completion::fail(const std::string& message) {
+  const std::scoped_lock lock(mutex_);
+  if (failed_) {
+    log::detail("runtime", "a later failure of the same stream: {}", message);
+    return;
+  }
+  failed_ = true;
+  failure_ = message;
+}
+
+void Completion::raise_failure() {
+  std::string message;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!failed_) {
+      return;
+    }
+    failed_ = false;
+    message = std::exchange(failure_, {});
+  }
+  throw std::runtime_error(message);
+}
+
+void Completion::wait(std::uint64_t task) {
+  for (;;) {
+    NS::SharedPtr<MTL::CommandBuffer> oldest;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (last_completed_ >= task || in_flight_.empty()) {
+        return;
+      }
+      // The newest that is asked for: the device runs them in order, and Metal's own wait lets this
+      // thread help.
+      const std::uint64_t behind = last_submitted_ > task ? last_submitted_ - task : 0;
+      const std::size_t count = in_flight_.size();
+      oldest = in_flight_[behind < count ? count - 1 - behind : 0];
+    }
+    oldest->waitUntilCompleted();
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return last_completed_ >= task || in_flight_.empty(); });
+  }
+}
+
+std::uint64_t Completion::last_submitted() const {
+  const std::scoped_lock lock(mutex_);
+  return last_submitted_;
+}
+
+std::uint64_t Completion::last_completed() const {
+  const std::scoped_lock lock(mutex_);
+  return last_completed_;
+}
+
+bool Completion::settled() const {
+  const std::scoped_lock lock(mutex_);
+  return in_flight_.empty() && !failed_;
+}
+
+}  // namespace pewter::runtime

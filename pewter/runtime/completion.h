@@ -1,0 +1,54 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "pewter/runtime/buffer.h"
+
+namespace pewter::runtime {
+
+/// What a task holds until it has completed.
+struct Task {
+  std::uint64_t number = 0;
+  std::vector<Buffer> buffers;
+  std::vector<std::function<void()>> handlers;
+};
+
+/// What is known of the tasks that a stream has submitted. It outlives the stream while they run.
+///
+/// Safe to use from any thread.
+class Completion {
+ public:
+  /// Adds a task, in the order in which they are submitted.
+  void submitted(std::uint64_t task, NS::SharedPtr<MTL::CommandBuffer> command_buffer);
+  /// Ends the oldest task: notes its failure, lets go of what it held, runs its handlers.
+  void completed(Task& task, const MTL::CommandBuffer& command_buffer);
+
+  /// Notes a failure; the first one counts.
+  void fail(const std::string& message);
+  /// Throws std::runtime_error with the first failure, and forgets it.
+  void raise_failure();
+
+  /// Waits until every task up to `task` has completed.
+  void wait(std::uint64_t task);
+  std::uint64_t last_submitted() const;
+  std::uint64_t last_completed() const;
+  /// Whether nothing is in flight and no failure waits to be seen.
+  bool settled() const;
+
+ private:
+  mutable std::mutex mutex_;  // guards the members below
+  std::condition_variable changed_;
+  std::deque<NS::SharedPtr<MTL::CommandBuffer>> in_flight_;
+  std::uint64_t last_submitted_ = 0;
+  std::uint64_t last_completed_ = 0;
+  bool failed_ = false;
+  std::string failure_;
+};
+
+}  // namespace pewter::runtime

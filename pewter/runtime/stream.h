@@ -1,0 +1,90 @@
+#pragma once
+
+#include <Metal/Metal.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "pewter/runtime/buffer.h"
+
+namespace pewter::runtime {
+
+enum class Access { Read, Write };
+
+/// An ordered queue of work on the device, with the command buffer that is being filled.
+///
+/// Work is encoded into the open command buffer and starts at commit(). The first failure sticks to
+/// the stream and surfaces at the next wait, once. Every call locks the stream; hold exclusive() to
+/// keep several calls together.
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  /// Throws std::runtime_error without a device.
+  static std::shared_ptr<Stream> create();
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  /// Keeps other threads out until it is destroyed; the same thread may call on.
+  [[nodiscard]] std::unique_lock<std::recursive_mutex> exclusive();
+
+  /// The open command buffer, begun when there is none. Valid until commit().
+  MTL::CommandBuffer* command_buffer();
+  /// The open encoder of that kind in the open command buffer; the other kind is ended first. Valid
+  /// until the next call that is not encoding of the same kind.
+  MTL::ComputeCommandEncoder* compute_encoder();
+  MTL::BlitCommandEncoder* blit_encoder();
+  /// Ends the open encoder, for commands that stand between encoders.
+  void end_encoding();
+
+  /// Keeps `buffer` from being reused before the open command buffer has completed, and makes the
+  /// open command buffer wait for other streams' work on it: for writers, and for readers too when
+  /// `access` is Write.
+  void use(const Buffer& buffer, Access access = Access::Write);
+  /// Runs on a thread of the driver once the open command buffer has completed, failed or not. Must
+  /// not throw or wait.
+  void on_completion(std::function<void()> handler);
+
+  /// Submits the open command buffer; does nothing when nothing was encoded. Blocks while too many
+  /// tasks are in flight.
+  void commit();
+  /// commit(), then waits for everything submitted. Throws std::runtime_error with the first
+  /// failure since the last wait, and forgets it.
+  void synchronize();
+  /// Whether everything submitted has completed and nothing is open.
+  bool idle();
+
+  /// Records a failure that the device cannot know of; the first one counts.
+  void fail(const std::string& message);
+
+  /// Numbers count up from 1 for each command buffer; that of the open one, or of the next.
+  std::uint64_t open_task();
+  /// Signalled by the device with the number of each task that completes.
+  MTL::SharedEvent* completion_event() const;
+  /// Makes later work of this stream wait until `other` has completed `task`, which is submitted
+  /// first if it is still open.
+  void wait_for(Stream& other, std::uint64_t task);
+  /// Blocks the host until `task` has completed; submits it if it is still open. Throws nothing of
+  /// what the task did.
+  void wait_on_host(std::uint64_t task);
+
+ private:
+  struct State;
+
+  Stream();
+  void submit_through(std::uint64_t task);
+
+  std::unique_ptr<State> state_;
+};
+
+/// The calling thread's stream, made at its first use.
+std::shared_ptr<Stream> default_stream();
+
+/// One stream for all threads: what the mps front door works on.
+std::shared_ptr<Stream> shared_stream();
+
+/// Submits the open work of every stream and waits for all of it. Throws the first failure.
+void synchronize_all();
+
+}  // namespace pewter::runtime
