@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Writes files into a C++ table of {name, bytes, size}: embed_files.py OUTPUT ROOT FILE..."""
+"""Writes files into a C++ table of {name, bytes, size} that ends with a null name."""
 
+import argparse
 import pathlib
-import sys
-
 
 
 def literal(text: bytes) -> str:
@@ -22,19 +21,27 @@ def literal(text: bytes) -> str:
 
 
 def main() -> None:
-    output, root, *files = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--header", default="pewter/compiler/msl/prelude.h", help="declares EmbeddedFile and the table")
+    parser.add_argument("--namespace", default="pewter::compiler::msl")
+    parser.add_argument("--table", default="kStdlibFiles", help="name of the table")
+    parser.add_argument("output")
+    parser.add_argument("root", help="names are relative to this folder")
+    parser.add_argument("files", nargs="*")
+    options = parser.parse_args()
+
     rows = []
-    with open(output, "w", encoding="ascii") as out:
-        out.write('#include "pewter/compiler/msl/prelude.h"\n\n')
-        out.write("namespace pewter::compiler::msl {\nnamespace {\n\n")
-        for number, file in enumerate(sorted(files)):
+    with open(options.output, "w", encoding="ascii") as out:
+        out.write(f'#include "{options.header}"\n\n')
+        out.write(f"namespace {options.namespace} {{\nnamespace {{\n\n")
+        for number, file in enumerate(sorted(options.files)):
             data = pathlib.Path(file).read_bytes()
-            name = pathlib.Path(file).relative_to(root).as_posix()
+            name = pathlib.Path(file).relative_to(options.root).as_posix()
             out.write(f"const char kFile{number}[] = {literal(data)};\n\n")
             rows.append(f'    {{"{name}", kFile{number}, sizeof(kFile{number}) - 1}},\n')
-        out.write("}  // namespace\n\nconst EmbeddedFile kStdlibFiles[] = {\n")
+        out.write(f"}}  // namespace\n\nconst EmbeddedFile {options.table}[] = {{\n")
         out.writelines(rows)
-        out.write("    {nullptr, nullptr, 0},\n};\n\n}  // namespace pewter::compiler::msl\n")
+        out.write(f"    {{nullptr, nullptr, 0}},\n}};\n\n}}  // namespace {options.namespace}\n")
 
 
 if __name__ == "__main__":

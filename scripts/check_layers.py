@@ -33,13 +33,16 @@ LAYERS = {
         "pewter/compiler/compiler.h",
     ],
     # Never the driver: the same code is to run on Apple's Metal.
-    "pewter/runtime": ["pewter/base", METAL_HEADERS, *ERROR_HEADERS],
+    "pewter/runtime": ["pewter/base", METAL_HEADERS, *ERROR_HEADERS, f"{API_HEADERS}/pewter/half.h"],
+    # The public headers declare the array whose bodies are here.
+    "pewter/array": ["pewter/base", METAL_HEADERS, "pewter/runtime", API_HEADERS],
     API_HEADERS: [METAL_HEADERS],
     "pewter/api": [
         "pewter/base",
         METAL_HEADERS,
         API_HEADERS,
         "pewter/runtime",
+        "pewter/array",
         "pewter/metal/executor/executor.h",
         "pewter/compiler/compiler.h",
     ],

@@ -14,4 +14,17 @@ class PEWTER_EXPORT OutOfMemoryError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A shader's text that does not compile. The message has every error that the compiler found, each
+/// as `program_source:LINE:COLUMN: error: ...`.
+class PEWTER_EXPORT ShaderSyntaxError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A value of a type that the call does not take, found while running.
+class PEWTER_EXPORT TypeError : public std::invalid_argument {
+ public:
+  using std::invalid_argument::invalid_argument;
+};
+
 }  // namespace pewter

@@ -1,0 +1,157 @@
+#pragma once
+
+#include <pewter/dtype.h>
+#include <pewter/export.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace MTL {
+class Buffer;
+}
+
+namespace pewter {
+
+/// Lengths of the axes, outermost first.
+using Shape = std::vector<std::int64_t>;
+/// Elements between neighbours along each axis.
+using Strides = std::vector<std::int64_t>;
+
+/// Where an array's bytes are counted and who may compute with them.
+enum class Placement : std::uint8_t {
+  /// A buffer of the device's allocator, which the host sees too.
+  Device,
+  /// Plain memory of the host, which counts in none of the device's numbers.
+  Host,
+};
+
+namespace graph {
+struct Node;
+}
+
+/// A multi-dimensional array: a handle that is cheap to copy.
+///
+/// What an array is (shape, type, strides, place, the memory behind it) never changes. The memory
+/// is shared by views, and kernels given to `mps::compile_shader` may write to it. Whatever reads
+/// the elements waits for the device first, and throws what the device failed with. Handles may be
+/// copied and read from any thread.
+class PEWTER_EXPORT array {  // NOLINT(readability-identifier-naming): the name of the contracts
+ public:
+  /// A copy of `values`, row by row. Throws std::invalid_argument when their number is not that of
+  /// the shape.
+  template <Element T>
+  array(std::span<const T> values, Shape shape, Placement placement = Placement::Device)
+      : array(values.data(), values.size(), kDtypeOf<T>, std::move(shape), placement) {}
+  template <Element T>
+  explicit array(const std::vector<T>& values, Placement placement = Placement::Device)
+      : array(std::span<const T>(values), {static_cast<std::int64_t>(values.size())}, placement) {}
+  template <Element T>
+  array(const std::vector<T>& values, Shape shape, Placement placement = Placement::Device)
+      : array(std::span<const T>(values), std::move(shape), placement) {}
+  template <Element T>
+  array(std::initializer_list<T> values, Placement placement = Placement::Device)
+      : array(std::span<const T>(values.begin(), values.size()),
+              {static_cast<std::int64_t>(values.size())},
+              placement) {}
+
+  /// An array of rank 0.
+  template <Element T>
+  static array scalar(T value, Placement placement = Placement::Host) {
+    return array(&value, 1, kDtypeOf<T>, {}, placement);
+  }
+
+  /// Contents undefined. Throws std::invalid_argument for a negative length, and what the allocator
+  /// throws.
+  static array empty(Shape shape, Dtype dtype, Placement placement = Placement::Device);
+
+  // What it is.
+
+  const Shape& shape() const;
+  const Strides& strides() const;
+  Dtype dtype() const;
+  Placement placement() const;
+  std::size_t ndim() const { return shape().size(); }
+  /// Number of elements; 1 for rank 0.
+  std::size_t size() const;
+  std::size_t itemsize() const { return size_of(dtype()); }
+  std::size_t nbytes() const { return size() * itemsize(); }
+  /// Elements from the start of the memory to the first element.
+  std::int64_t offset() const;
+  /// Whether the elements lie one after the other, row by row.
+  bool row_contiguous() const;
+  /// For instance "float32[4, 16]".
+  std::string description() const;
+
+  // Views: other arrays on the same memory.
+
+  /// Elements `start` to `stop` of an axis; negative positions count from its end, and both are
+  /// clamped to it. Throws std::invalid_argument for an axis that is not there or a step of 0.
+  array slice(std::int64_t start,
+              std::int64_t stop,
+              std::size_t axis = 0,
+              std::int64_t step = 1) const;
+  /// The axes in reverse order.
+  array transposed() const;
+  /// Throws std::invalid_argument when the number of elements differs or the array is not row
+  /// contiguous.
+  array reshaped(Shape shape) const;
+
+  // Reading and writing.
+
+  /// The first element, after the device has finished with the memory; null for an array without
+  /// elements. Throws std::invalid_argument when T is not the type of the elements.
+  template <Element T>
+  T* data() const {
+    return static_cast<T*>(data(kDtypeOf<T>));
+  }
+  /// A copy of the elements, row by row.
+  template <Element T>
+  std::vector<T> to_vector() const {
+    std::unique_ptr<T[]> copied(new T[size()]);
+    read(copied.get(), kDtypeOf<T>);
+    return std::vector<T>(copied.get(), copied.get() + size());
+  }
+  /// The only element. Throws std::invalid_argument when there are more or none.
+  template <Element T>
+  T item() const {
+    T value;
+    read_item(&value, kDtypeOf<T>);
+    return value;
+  }
+  /// Replaces the elements, row by row. Throws std::invalid_argument when type or number differ.
+  template <Element T>
+  void write(std::span<const T> values) const {
+    write(values.data(), values.size(), kDtypeOf<T>);
+  }
+  template <Element T>
+  void write(const std::vector<T>& values) const {
+    write(std::span<const T>(values));
+  }
+
+  /// A copy, row contiguous, in the place that is asked for.
+  array copy(Placement placement) const;
+
+  /// Metal's buffer behind the array; null on the host and for an array without elements.
+  MTL::Buffer* metal_buffer() const;
+
+  /// For the library.
+  explicit array(std::shared_ptr<const graph::Node> node) : node_(std::move(node)) {}
+  const graph::Node& node() const { return *node_; }
+
+ private:
+  array(const void* values, std::size_t count, Dtype dtype, Shape shape, Placement placement);
+
+  void* data(Dtype expected) const;
+  void read(void* values, Dtype expected) const;
+  void read_item(void* value, Dtype expected) const;
+  void write(const void* values, std::size_t count, Dtype given) const;
+
+  std::shared_ptr<const graph::Node> node_;
+};
+
+}  // namespace pewter

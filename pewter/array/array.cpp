@@ -1,0 +1,197 @@
+#include <fmt/core.h>
+#include <pewter/array.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "pewter/array/graph/node.h"
+#include "pewter/array/graph/shape.h"
+
+namespace pewter {
+namespace {
+
+void expect_dtype(const graph::Node& node, Dtype expected) {
+  if (node.dtype != expected) {
+    throw std::invalid_argument(
+        fmt::format("[array] the elements are {}, not {}", name_of(node.dtype), name_of(expected)));
+  }
+}
+
+void expect_count(const graph::Node& node, std::size_t count) {
+  if (node.size != count) {
+    throw std::invalid_argument(fmt::format("[array] {} values for the shape {}, which has {}",
+                                            count, graph::to_text(node.shape), node.size));
+  }
+}
+
+// Copies the elements of a strided layout to (or from) a row contiguous one.
+template <typename Copy>
+void copy_elements(const graph::Node& node, const Copy& copy) {
+  const std::size_t item = size_of(node.dtype);
+  std::byte* const first = node.first();
+  if (graph::is_row_contiguous(node.shape, node.strides)) {
+    copy(first, std::size_t{0}, node.size * item);
+    return;
+  }
+  std::size_t at = 0;
+  graph::for_each_position(node.shape, node.strides, [&](std::int64_t position) {
+    copy(first + position * static_cast<std::int64_t>(item), at, item);
+    at += item;
+  });
+}
+
+// A position that counts from the end when negative, clamped to 0..length.
+std::int64_t clamped(std::int64_t position, std::int64_t length) {
+  return std::clamp<std::int64_t>(position < 0 ? position + length : position, 0, length);
+}
+
+std::shared_ptr<graph::Node> view_of(const graph::Node& node) {
+  return std::make_shared<graph::Node>(node);
+}
+
+}  // namespace
+
+array::array(const void* values, std::size_t count, Dtype dtype, Shape shape, Placement placement) {
+  // Checked before memory is taken: a refused call leaves nothing behind.
+  const std::size_t expected = graph::element_count(shape, size_of(dtype));
+  if (count != expected) {
+    throw std::invalid_argument(fmt::format("[array] {} values for the shape {}, which has {}",
+                                            count, graph::to_text(shape), expected));
+  }
+  auto node = graph::make_node(std::move(shape), dtype, placement);
+  if (count > 0) {
+    std::memcpy(node->first(), values, count * size_of(dtype));
+  }
+  node_ = std::move(node);
+}
+
+array array::empty(Shape shape, Dtype dtype, Placement placement) {
+  return array(graph::make_node(std::move(shape), dtype, placement));
+}
+
+const Shape& array::shape() const {
+  return node_->shape;
+}
+
+const Strides& array::strides() const {
+  return node_->strides;
+}
+
+Dtype array::dtype() const {
+  return node_->dtype;
+}
+
+Placement array::placement() const {
+  return node_->placement;
+}
+
+std::size_t array::size() const {
+  return node_->size;
+}
+
+std::int64_t array::offset() const {
+  return node_->offset;
+}
+
+bool array::row_contiguous() const {
+  return graph::is_row_contiguous(node_->shape, node_->strides);
+}
+
+std::string array::description() const {
+  return fmt::format("{}{}", name_of(node_->dtype), graph::to_text(node_->shape));
+}
+
+array array::slice(std::int64_t start,
+                   std::int64_t stop,
+                   std::size_t axis,
+                   std::int64_t step) const {
+  if (axis >= ndim()) {
+    throw std::invalid_argument(
+        fmt::format("[array::slice] axis {} of an array of rank {}", axis, ndim()));
+  }
+  if (step <= 0) {
+    throw std::invalid_argument(fmt::format("[array::slice] step {}; steps are at least 1", step));
+  }
+
+  auto node = view_of(*node_);
+  const std::int64_t length = node->shape[axis];
+  const std::int64_t first = clamped(start, length);
+  const std::int64_t last = std::max(first, clamped(stop, length));
+  node->shape[axis] = (last - first + step - 1) / step;
+  node->offset += first * node->strides[axis];
+  node->strides[axis] *= step;
+  node->size = graph::element_count(node->shape, size_of(node->dtype));
+  return array(std::move(node));
+}
+
+array array::transposed() const {
+  auto node = view_of(*node_);
+  std::reverse(node->shape.begin(), node->shape.end());
+  std::reverse(node->strides.begin(), node->strides.end());
+  return array(std::move(node));
+}
+
+array array::reshaped(Shape shape) const {
+  if (!row_contiguous()) {
+    throw std::invalid_argument("[array::reshaped] the array is not row contiguous; copy it first");
+  }
+  auto node = view_of(*node_);
+  expect_count(*node_, graph::element_count(shape, size_of(node->dtype)));
+  node->strides = graph::row_strides(shape);
+  node->shape = std::move(shape);
+  return array(std::move(node));
+}
+
+array array::copy(Placement placement) const {
+  auto node = graph::make_node(node_->shape, node_->dtype, placement);
+  if (node_->size > 0) {
+    read(node->first(), node_->dtype);
+  }
+  return array(std::move(node));
+}
+
+MTL::Buffer* array::metal_buffer() const {
+  return node_->size > 0 ? node_->buffer.metal() : nullptr;
+}
+
+void* array::data(Dtype expected) const {
+  expect_dtype(*node_, expected);
+  if (node_->buffer) {
+    node_->buffer.synchronize();
+  }
+  return node_->first();
+}
+
+void array::read(void* values, Dtype expected) const {
+  if (data(expected) == nullptr) {
+    return;
+  }
+  auto* const out = static_cast<std::byte*>(values);
+  copy_elements(*node_, [&](const std::byte* element, std::size_t at, std::size_t bytes) {
+    std::memcpy(out + at, element, bytes);
+  });
+}
+
+void array::read_item(void* value, Dtype expected) const {
+  if (node_->size != 1) {
+    throw std::invalid_argument(fmt::format("[array::item] {} elements in the shape {}; needs one",
+                                            node_->size, graph::to_text(shape())));
+  }
+  read(value, expected);
+}
+
+void array::write(const void* values, std::size_t count, Dtype given) const {
+  expect_dtype(*node_, given);
+  expect_count(*node_, count);
+  if (data(given) == nullptr) {
+    return;
+  }
+  const auto* const in = static_cast<const std::byte*>(values);
+  copy_elements(*node_, [&](std::byte* element, std::size_t at, std::size_t bytes) {
+    std::memcpy(element, in + at, bytes);
+  });
+}
+
+}  // namespace pewter

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <metal_stdlib>
+
+/// Lets a kernel report failures to the program that launched it with `error_buf_idx`.
+///
+///     kernel void f(device float* x, device pewter::mps::ErrorRecords* errors [[buffer(1)]], ...) {
+///       if (bad) {
+///         PEWTER_REPORT_ERROR(errors, "index ", index, " is out of range");
+///       }
+///     }
+namespace pewter {
+namespace mps {
+
+constant constexpr uint kMaxErrorRecords = 30;
+
+struct ErrorRecord {
+  char file[128];
+  char function[128];
+  char message[250];
+  uint line;
+};
+
+struct ErrorRecords {
+  /// Reports made, also those that found no room.
+  metal::atomic<uint> count;
+  ErrorRecord records[kMaxErrorRecords];
+};
+
+namespace detail {
+
+/// Where the next character of a text goes; room for the terminating zero is never used up.
+struct Cursor {
+  device char* at;
+  uint room;
+
+  void put(char character) thread {
+    if (room > 1) {
+      *at++ = character;
+      --room;
+    }
+  }
+};
+
+inline void print(thread Cursor& out, constant const char* text) {
+  for (uint i = 0; text[i] != 0; ++i) {
+    out.put(text[i]);
+  }
+}
+
+inline void print(thread Cursor& out, ulong number) {
+  ulong scale = 1;
+  while (number / scale >= 10) {
+    scale *= 10;
+  }
+  for (; scale > 0; scale /= 10) {
+    out.put(char('0' + number / scale % 10));
+  }
+}
+
+inline void print(thread Cursor& out, long number) {
+  if (number < 0) {
+    out.put('-');
+  }
+  print(out, number < 0 ? ulong(0) - ulong(number) : ulong(number));
+}
+
+inline void print(thread Cursor& out, uint number) {
+  print(out, ulong(number));
+}
+
+inline void print(thread Cursor& out, int number) {
+  print(out, long(number));
+}
+
+inline void copy(device char* target, uint room, constant const char* text) {
+  Cursor out = {target, room};
+  print(out, text);
+  *out.at = 0;
+}
+
+inline void print_all(thread Cursor&) {}
+
+template <typename First, typename... Rest>
+inline void print_all(thread Cursor& out, First first, Rest... rest) {
+  print(out, first);
+  print_all(out, rest...);
+}
+
+template <typename... Parts>
+inline void report(device ErrorRecords* errors,
+                   constant const char* file,
+                   int line,
+                   constant const char* function,
+                   Parts... parts) {
+  const uint number =
+      metal::atomic_fetch_add_explicit(&errors->count, 1u, metal::memory_order_relaxed);
+  if (number >= kMaxErrorRecords) {
+    return;
+  }
+  device ErrorRecord& record = errors->records[number];
+  copy(record.file, sizeof(record.file), file);
+  copy(record.function, sizeof(record.function), function);
+  Cursor out = {record.message, sizeof(record.message)};
+  print_all(out, parts...);
+  *out.at = 0;
+  record.line = uint(line);
+}
+
+}  // namespace detail
+}  // namespace mps
+}  // namespace pewter
+
+/// Adds a record: texts and whole numbers, printed one after the other.
+#define PEWTER_REPORT_ERROR(errors, ...) \
+  ::pewter::mps::detail::report(errors, __FILE__, __LINE__, __func__, __VA_ARGS__)

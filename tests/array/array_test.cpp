@@ -1,0 +1,108 @@
+#include <doctest/doctest.h>
+#include <pewter/array.h>
+
+#include <numeric>
+#include <stdexcept>
+
+#include "pewter/runtime/allocator.h"
+
+using pewter::array;
+using pewter::Dtype;
+using pewter::Placement;
+using pewter::Shape;
+using pewter::Strides;
+
+namespace {
+
+std::vector<std::int32_t> counted(std::size_t count) {
+  std::vector<std::int32_t> values(count);
+  std::iota(values.begin(), values.end(), 0);
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("an array has the shape and elements that it was made from") {
+  const array x(counted(6), Shape{2, 3});
+  CHECK(x.shape() == Shape{2, 3});
+  CHECK(x.strides() == Strides{3, 1});
+  CHECK(x.dtype() == Dtype::Int32);
+  CHECK(x.size() == 6);
+  CHECK(x.nbytes() == 24);
+  CHECK(x.placement() == Placement::Device);
+  CHECK(x.metal_buffer() != nullptr);
+  CHECK(x.to_vector<std::int32_t>() == counted(6));
+  CHECK(x.description() == "int32[2, 3]");
+}
+
+TEST_CASE("arrays take memory of the allocator, and views and copies of handles none") {
+  const std::size_t before = pewter::runtime::allocator().active();
+  {
+    const array x = array::empty({1024}, Dtype::Float32);
+    const std::size_t with = pewter::runtime::allocator().active();
+    CHECK(with >= before + 4096);
+    const array view = x.slice(1, 5);
+    const array again = x;
+    const array host = x.copy(Placement::Host);
+    CHECK(pewter::runtime::allocator().active() == with);
+    CHECK(view.metal_buffer() == x.metal_buffer());
+    CHECK(host.metal_buffer() == nullptr);
+  }
+  CHECK(pewter::runtime::allocator().active() == before);
+}
+
+TEST_CASE("a slice is an offset into the same memory") {
+  const array x(counted(10));
+  const array tail = x.slice(4, 10);
+  CHECK(tail.offset() == 4);
+  CHECK(tail.to_vector<std::int32_t>() == std::vector<std::int32_t>{4, 5, 6, 7, 8, 9});
+  tail.data<std::int32_t>()[0] = 40;
+  CHECK(x.to_vector<std::int32_t>()[4] == 40);
+  CHECK(x.slice(-3, 100).to_vector<std::int32_t>() == std::vector<std::int32_t>{7, 8, 9});
+  CHECK(x.slice(1, 8, 0, 3).to_vector<std::int32_t>() == std::vector<std::int32_t>{1, 40, 7});
+  CHECK(x.slice(6, 2).size() == 0);
+  CHECK(x.slice(6, 2).to_vector<std::int32_t>().empty());
+}
+
+TEST_CASE("elements of a transposed array are read and written through its strides") {
+  const array x(counted(6), Shape{2, 3});
+  const array y = x.transposed();
+  CHECK(y.shape() == Shape{3, 2});
+  CHECK(!y.row_contiguous());
+  CHECK(y.to_vector<std::int32_t>() == std::vector<std::int32_t>{0, 3, 1, 4, 2, 5});
+  y.write(counted(6));
+  CHECK(x.to_vector<std::int32_t>() == std::vector<std::int32_t>{0, 2, 4, 1, 3, 5});
+  CHECK(y.copy(Placement::Device).row_contiguous());
+  CHECK(x.reshaped({6}).to_vector<std::int32_t>() == x.to_vector<std::int32_t>());
+}
+
+TEST_CASE("an array of rank 0 holds one element, an empty one none") {
+  const array scalar = array::scalar(2.5F);
+  CHECK(scalar.ndim() == 0);
+  CHECK(scalar.size() == 1);
+  CHECK(scalar.item<float>() == 2.5F);
+  CHECK(scalar.placement() == Placement::Host);
+
+  const std::size_t before = pewter::runtime::allocator().active();
+  const array empty = array::empty({3, 0}, Dtype::Float32);
+  CHECK(empty.size() == 0);
+  CHECK(empty.data<float>() == nullptr);
+  CHECK(pewter::runtime::allocator().active() == before);
+}
+
+TEST_CASE("misuse of an array is refused with the reason") {
+  CHECK_THROWS_WITH_AS(array(counted(5), Shape{2, 3}),
+                       "[array] 5 values for the shape [2, 3], which has 6", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(array::empty({2, -1}, Dtype::Bool),
+                       "[array] negative length -1 in the shape [2, -1]", std::invalid_argument);
+  CHECK_THROWS_AS(array::empty({1LL << 40, 1LL << 40}, Dtype::Bool), std::invalid_argument);
+  const array x(counted(6), Shape{2, 3});
+  CHECK_THROWS_WITH_AS(x.data<float>(), "[array] the elements are int32, not float32",
+                       std::invalid_argument);
+  CHECK_THROWS_AS(x.item<std::int32_t>(), std::invalid_argument);
+  CHECK_THROWS_AS(x.slice(0, 1, 2), std::invalid_argument);
+  CHECK_THROWS_AS(x.slice(0, 1, 0, 0), std::invalid_argument);
+  CHECK_THROWS_AS(x.transposed().reshaped({6}), std::invalid_argument);
+  CHECK_THROWS_AS(x.reshaped({7}), std::invalid_argument);
+  CHECK_THROWS_AS(x.write(counted(5)), std::invalid_argument);
+}
