@@ -10,7 +10,7 @@ help:
 	@echo "make run       build, then compile, run and check a gallery of Metal kernels"
 	@echo "make test      build, then run every test"
 	@echo "make build     build only"
-	@echo "make bench     build for speed, then measure"
+	@echo "make bench     build for speed, then measure against the peers (ONLY=regex for some works, ROUNDS=n)"
 	@echo "make lint      check format, layers and clang-tidy"
 	@echo "make format    format the C++ sources in place"
 	@echo "make setup     install missing Debian packages (the others do this first)"
@@ -36,12 +36,17 @@ run: setup $(BUILD)/build.ninja
 test: build
 	ctest --preset $(PRESET) --parallel $(JOBS)
 
-# Optimised and apart from the test build; libbenchmark-dev is installed for it alone.
+# Optimised and apart from the test build; what it needs is installed for it alone, and a peer that is missing is
+# left out of the comparison.
+BENCH_PEERS := pocl-opencl-icd ocl-icd-opencl-dev libopenblas-dev python3-numpy
+ONLY ?= .
+ROUNDS ?= 5
 bench:
 	@scripts/setup.sh libbenchmark-dev
+	@scripts/setup.sh $(BENCH_PEERS) || echo "bench: not all peers could be installed"
 	cmake --preset release -DPEWTER_BENCHMARKS=ON -DPEWTER_TESTS=OFF
-	cmake --build build/release --parallel $(JOBS) --target compile_benchmark
-	build/release/bin/compile_benchmark
+	cmake --build build/release --parallel $(JOBS) --target benchmarks
+	bench/run.py build/release/bin build/bench --only '$(ONLY)' --rounds $(ROUNDS)
 
 lint: build
 	scripts/check_layers.py

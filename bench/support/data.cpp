@@ -1,0 +1,240 @@
+#include "bench/support/data.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+namespace bench {
+namespace {
+
+// A stride that is no multiple of a vector or a group, so that every lane is looked at.
+constexpr std::size_t kSampleStride = 997;
+
+std::string compare(const char* what, double got, double wanted, double tolerance) {
+  if (std::abs(got - wanted) <= tolerance) {
+    return {};
+  }
+  return std::string(what) + " is " + std::to_string(got) + ", not " + std::to_string(wanted);
+}
+
+/// Half from a float that is a normal half.
+std::uint16_t half_bits(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return static_cast<std::uint16_t>((bits >> 13) - ((127u - 15u) << 10));
+}
+
+float half_value(std::uint16_t bits) {
+  return std::bit_cast<float>((std::uint32_t{bits} + ((127u - 15u) << 10)) << 13);
+}
+
+std::uint32_t mandelbrot_steps(std::uint32_t px, std::uint32_t py) {
+  const float cx = -2.0f + 2.5f * static_cast<float>(px) / kMandelbrotSize;
+  const float cy = -1.25f + 2.5f * static_cast<float>(py) / kMandelbrotSize;
+  float x = 0;
+  float y = 0;
+  std::uint32_t steps = 0;
+  while (steps < kMandelbrotLimit && x * x + y * y <= 4.0f) {
+    const float next = x * x - y * y + cx;
+    y = 2 * x * y + cy;
+    x = next;
+    ++steps;
+  }
+  return steps;
+}
+
+}  // namespace
+
+float Random::uniform(float low, float high) {
+  return low + (high - low) * static_cast<float>(next() >> 8) * (1.0f / 16777216.0f);
+}
+
+std::vector<float> uniform_floats(std::size_t count, float low, float high, std::uint32_t seed) {
+  Random random(seed);
+  std::vector<float> values(count);
+  std::generate(values.begin(), values.end(), [&] { return random.uniform(low, high); });
+  return values;
+}
+
+std::vector<std::uint32_t> random_words(std::size_t count) {
+  Random random(3);
+  std::vector<std::uint32_t> words(count);
+  for (std::uint32_t& word : words) {
+    // The low bits of the generator have short periods.
+    const std::uint32_t high = random.next() & 0xffff0000u;
+    word = high | random.next() >> 16;
+  }
+  return words;
+}
+
+std::vector<std::uint8_t> random_bytes(std::size_t count) {
+  Random random(5);
+  std::vector<std::uint8_t> bytes(count);
+  std::generate(bytes.begin(), bytes.end(),
+                [&] { return static_cast<std::uint8_t>(random.next() >> 24); });
+  return bytes;
+}
+
+Q4Problem make_q4_problem() {
+  constexpr std::size_t kBlocks = kQ4Size / kQ4BlockWeights;
+  Random random(7);
+  Q4Problem problem;
+  problem.x = uniform_floats(kQ4Size, -0.5f, 0.5f, 11);
+  problem.weights.resize(kQ4Size * kBlocks * kQ4BlockBytes);
+  problem.y.resize(kQ4Size);
+  std::uint8_t* block = problem.weights.data();
+  for (double& y : problem.y) {
+    for (std::size_t k = 0; k < kBlocks; ++k, block += kQ4BlockBytes) {
+      const std::uint16_t scale = half_bits(random.uniform(0.01f, 0.03f));
+      std::memcpy(block, &scale, sizeof(scale));
+      const float* x = &problem.x[k * kQ4BlockWeights];
+      double sum = 0;
+      for (std::size_t j = 0; j < 16; ++j) {
+        const auto pair = static_cast<std::uint8_t>(random.next() >> 24);
+        block[2 + j] = pair;
+        sum += ((pair & 15) - 8) * double{x[j]} + ((pair >> 4) - 8) * double{x[j + 16]};
+      }
+      y += double{half_value(scale)} * sum;
+    }
+  }
+  return problem;
+}
+
+std::string check_saxpy(std::span<const float> x, std::span<const float> y) {
+  for (std::size_t i = 0; i < x.size(); i += kSampleStride) {
+    const std::string problem = compare("saxpy", y[i], kSaxpyFactor * x[i] + 1, 1e-6);
+    if (!problem.empty()) {
+      return problem;
+    }
+  }
+  return {};
+}
+
+std::string check_gaussian(std::span<const float> x, std::span<const float> y) {
+  for (std::size_t i = 0; i < x.size(); i += kSampleStride) {
+    const std::string problem = compare("exp(-x*x)", y[i], std::exp(-double{x[i]} * x[i]), 1e-6);
+    if (!problem.empty()) {
+      return problem;
+    }
+  }
+  return {};
+}
+
+std::string check_sum(std::span<const float> x, std::span<const float> partial) {
+  const double wanted = std::accumulate(x.begin(), x.end(), 0.0);
+  const double got = std::accumulate(partial.begin(), partial.end(), 0.0);
+  // A single total in float has rounded more often than many partial sums.
+  return compare("sum", got, wanted, partial.size() == 1 ? 3 : 1);
+}
+
+std::string check_matmul(std::span<const float> a,
+                         std::span<const float> b,
+                         std::span<const float> c,
+                         std::size_t n) {
+  Random random(13);
+  for (int sample = 0; sample < 100; ++sample) {
+    const std::size_t row = random.next() % n;
+    const std::size_t column = (random.next() >> 16) % n;
+    double wanted = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      wanted += double{a[row * n + k]} * b[k * n + column];
+    }
+    const std::string problem = compare("product", c[row * n + column], wanted, 1e-3);
+    if (!problem.empty()) {
+      return problem;
+    }
+  }
+  return {};
+}
+
+std::string check_mandelbrot(std::span<const std::uint32_t> steps) {
+  // Points whose orbit stays near the border for long depend on every rounding.
+  std::size_t samples = 0;
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < steps.size(); i += 31) {
+    const auto x = static_cast<std::uint32_t>(i % kMandelbrotSize);
+    const auto y = static_cast<std::uint32_t>(i / kMandelbrotSize);
+    ++samples;
+    wrong += steps[i] != mandelbrot_steps(x, y) ? 1 : 0;
+  }
+  return wrong * 50 < samples ? std::string()
+                              : std::to_string(wrong) + " of " + std::to_string(samples) +
+                                    " points of the Mandelbrot set differ";
+}
+
+std::string check_nbody(std::span<const float> bodies, std::span<const float> accelerations) {
+  for (std::size_t i = 0; i < kBodies; i += 101) {
+    double wanted[3] = {};
+    for (std::size_t j = 0; j < kBodies; ++j) {
+      double difference[3];
+      double squared = 1e-3;
+      for (int axis = 0; axis < 3; ++axis) {
+        difference[axis] = double{bodies[j * 4 + axis]} - bodies[i * 4 + axis];
+        squared += difference[axis] * difference[axis];
+      }
+      for (int axis = 0; axis < 3; ++axis) {
+        wanted[axis] += bodies[j * 4 + 3] * difference[axis] / (squared * std::sqrt(squared));
+      }
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::string problem = compare("acceleration", accelerations[i * 4 + axis], wanted[axis],
+                                          1e-3 * (1 + std::abs(wanted[axis])));
+      if (!problem.empty()) {
+        return problem;
+      }
+    }
+  }
+  return {};
+}
+
+std::string check_sort(std::span<const std::uint32_t> input,
+                       std::span<const std::uint32_t> output) {
+  std::vector<std::uint32_t> wanted(input.begin(), input.end());
+  std::sort(wanted.begin(), wanted.end());
+  return std::equal(wanted.begin(), wanted.end(), output.begin(), output.end())
+             ? ""
+             : "it is not sorted";
+}
+
+std::string check_histogram(std::span<const std::uint8_t> bytes,
+                            std::span<const std::uint32_t> counts) {
+  std::vector<std::uint32_t> wanted(256);
+  for (const std::uint8_t byte : bytes) {
+    ++wanted[byte];
+  }
+  return std::equal(wanted.begin(), wanted.end(), counts.begin(), counts.end())
+             ? ""
+             : "the counts of bytes differ";
+}
+
+std::string check_softmax(std::span<const float> x, std::span<const float> y) {
+  for (std::size_t row = 0; row < kSoftmaxRows; row += 501) {
+    const auto values = x.subspan(row * kSoftmaxColumns, kSoftmaxColumns);
+    const double maximum = *std::max_element(values.begin(), values.end());
+    double sum = 0;
+    for (const float value : values) {
+      sum += std::exp(value - maximum);
+    }
+    for (std::size_t i = 0; i < kSoftmaxColumns; i += 3) {
+      const std::string problem = compare("softmax", y[row * kSoftmaxColumns + i],
+                                          std::exp(values[i] - maximum) / sum, 1e-6);
+      if (!problem.empty()) {
+        return problem;
+      }
+    }
+  }
+  return {};
+}
+
+std::string check_q4(const Q4Problem& problem, std::span<const float> y) {
+  for (std::size_t row = 0; row < kQ4Size; ++row) {
+    std::string text = compare("row", y[row], problem.y[row], 1e-2);
+    if (!text.empty()) {
+      return text;
+    }
+  }
+  return {};
+}
+
+}  // namespace bench
