@@ -2,6 +2,7 @@
 
 #include "pewter/runtime/allocator.h"
 #include "pewter/runtime/block.h"
+#include "pewter/runtime/stream.h"
 
 namespace pewter::runtime {
 
@@ -34,8 +35,30 @@ bool Buffer::unique() const {
   return block_ != nullptr && block_->shares.load(std::memory_order_acquire) == 1;
 }
 
-void Buffer::set_label(std::string) const {}
+void Buffer::set_label(std::string label) const {
+  if (block_ != nullptr) {
+    BlockDetails& details = block_->ensure_details();
+    const std::scoped_lock lock(details.mutex);
+    details.label = std::move(label);
+  }
+}
 
-void Buffer::synchronize() const {}
+void Buffer::synchronize() const {
+  BlockDetails* details = block_ != nullptr ? block_->details.load() : nullptr;
+  if (details == nullptr) {
+    return;
+  }
+  std::vector<BlockDetails::Use> uses;
+  {
+    const std::scoped_lock lock(details->mutex);
+    uses = details->uses;
+  }
+  for (const BlockDetails::Use& use : uses) {
+    if (const auto stream = use.stream.lock()) {
+      stream->wait_on_host(use.task);
+      stream->raise_failure();
+    }
+  }
+}
 
 }  // namespace pewter::runtime

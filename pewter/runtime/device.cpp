@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <stdexcept>
 
@@ -18,15 +19,6 @@ constexpr std::size_t kDefaultResourceLimit = 499000;
 
 std::atomic<bool> device_used = false;
 std::atomic<bool> bad_fork = false;
-
-MTL::Device* metal_device() {
-  // Kept for the life of the process: buffers may be freed by destructors of static objects.
-  static MTL::Device* const instance = [] {
-    const AutoreleaseScope scope;
-    return MTL::CreateSystemDefaultDevice();
-  }();
-  return instance;
-}
 
 std::string text(const NS::String* string) {
   const char* characters = string != nullptr ? string->utf8String() : nullptr;
@@ -53,12 +45,21 @@ void note_fork() {
 
 }  // namespace
 
+MTL::Device* device_or_null() {
+  // Kept for the life of the process: buffers may be freed by destructors of static objects.
+  static MTL::Device* const instance = [] {
+    const AutoreleaseScope scope;
+    return MTL::CreateSystemDefaultDevice();
+  }();
+  return instance;
+}
+
 bool device_available() {
-  return metal_device() != nullptr;
+  return device_or_null() != nullptr;
 }
 
 MTL::Device* device() {
-  MTL::Device* instance = metal_device();
+  MTL::Device* instance = device_or_null();
   if (instance == nullptr) {
     throw std::runtime_error(
         "[metal] there is no device; it may have been turned off with PEWTER_DEVICE=none");
@@ -69,7 +70,7 @@ MTL::Device* device() {
 }
 
 const DeviceInfo& device_info() {
-  MTL::Device* instance = metal_device();
+  MTL::Device* instance = device_or_null();
   if (instance == nullptr) {
     throw std::runtime_error(
         "[metal::device_info] there is no device; it may have been turned off with "

@@ -27,6 +27,9 @@ bool device_available();
 /// child that was forked after its parent had used the device.
 MTL::Device* device();
 
+/// The device, or null when there is none. Unlike device() it neither throws nor counts as a use.
+MTL::Device* device_or_null();
+
 /// Throws std::runtime_error when there is no device.
 const DeviceInfo& device_info();
 

@@ -1,10 +1,16 @@
 #include "pewter/runtime/stream.h"
 
+#include <algorithm>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "pewter/base/environment.h"
+#include "pewter/runtime/allocator.h"
 #include "pewter/runtime/autorelease_scope.h"
+#include "pewter/runtime/block.h"
 #include "pewter/runtime/completion.h"
 #include "pewter/runtime/device.h"
 #include "pewter/runtime/scheduler.h"
@@ -12,11 +18,31 @@
 namespace pewter::runtime {
 namespace {
 
+constexpr std::chrono::milliseconds kSubmitPatience(100);
+constexpr std::chrono::microseconds kSubmitPause(50);
+
+/// Operations in a command buffer before it is submitted by itself.
+std::size_t max_operations() {
+  static const std::size_t count = environment::number("MLX_MAX_OPS_PER_BUFFER").value_or(40);
+  return count;
+}
+
 /// Every stream of the process, and the completions of those that ended with work in flight.
 struct Registry {
   std::mutex mutex;
   std::vector<std::weak_ptr<Stream>> streams;            // guarded by mutex
   std::vector<std::shared_ptr<Completion>> completions;  // guarded by mutex
+
+  std::vector<std::shared_ptr<Stream>> live_streams() {
+    const std::scoped_lock lock(mutex);
+    std::vector<std::shared_ptr<Stream>> live;
+    for (const auto& entry : streams) {
+      if (auto stream = entry.lock()) {
+        live.push_back(std::move(stream));
+      }
+    }
+    return live;
+  }
 
   static Registry& instance() {
     // Never destroyed: threads may end after main.
@@ -36,6 +62,9 @@ struct Stream::State {
   NS::SharedPtr<MTL::BlitCommandEncoder> blit;
   std::uint64_t open_task = 1;
   Task task;
+  std::size_t operations = 0;
+  // Nested Exclusives of the thread that holds the mutex.
+  int exclusive_depth = 0;
   const std::shared_ptr<Completion> completion = std::make_shared<Completion>();
 };
 
@@ -45,7 +74,6 @@ std::shared_ptr<Stream> Stream::create() {
   const AutoreleaseScope scope;
   MTL::Device* metal = device();
   std::shared_ptr<Stream> stream(new Stream);
-  // Room for what hold_back() lets pass on every stream at once, so that Metal never blocks first.
   stream->state_->queue = NS::TransferPtr(metal->newCommandQueue());
   stream->state_->event = NS::TransferPtr(metal->newSharedEvent());
   if (!stream->state_->queue || !stream->state_->event) {
@@ -68,8 +96,16 @@ Stream::~Stream() {
   }
 }
 
-std::unique_lock<std::recursive_mutex> Stream::exclusive() {
-  return std::unique_lock(state_->mutex);
+Stream::Exclusive::Exclusive(Stream& stream) : stream_(&stream) {
+  stream.state_->mutex.lock();
+  ++stream.state_->exclusive_depth;
+}
+
+void Stream::Exclusive::unlock() {
+  if (Stream* stream = std::exchange(stream_, nullptr)) {
+    --stream->state_->exclusive_depth;
+    stream->state_->mutex.unlock();
+  }
 }
 
 MTL::CommandBuffer* Stream::command_buffer() {
@@ -118,19 +154,59 @@ void Stream::end_encoding() {
   }
 }
 
-void Stream::use(const Buffer& buffer, Access) {
+void Stream::use(const Buffer& buffer, Access access) {
   if (!buffer) {
     return;
   }
-  const std::scoped_lock lock(state_->mutex);
+  const bool writes = access == Access::Write;
+  BlockDetails& details = buffer.block()->ensure_details();
+  std::vector<BlockDetails::Use> others;
+  {
+    const std::scoped_lock lock(details.mutex);
+    std::erase_if(details.uses, [](const BlockDetails::Use& use) {
+      const auto stream = use.stream.lock();
+      return !stream || stream->state_->completion->last_completed() >= use.task;
+    });
+    for (const BlockDetails::Use& use : details.uses) {
+      if (use.stream.lock().get() != this && (writes || use.writes)) {
+        others.push_back(use);
+      }
+    }
+  }
+  for (const BlockDetails::Use& use : others) {
+    if (const auto stream = use.stream.lock()) {
+      wait_for(*stream, use.task);
+    }
+  }
+
+  const std::scoped_lock lock(state_->mutex, details.mutex);
   command_buffer();
   state_->task.buffers.push_back(buffer);
+  const auto same = [&](const BlockDetails::Use& use) {
+    return use.task == state_->open_task && use.stream.lock().get() == this;
+  };
+  const auto known = std::find_if(details.uses.begin(), details.uses.end(), same);
+  if (known != details.uses.end()) {
+    known->writes = known->writes || writes;
+  } else {
+    details.uses.push_back({weak_from_this(), state_->open_task, writes});
+  }
 }
 
 void Stream::on_completion(std::function<void()> handler) {
   const std::scoped_lock lock(state_->mutex);
   command_buffer();
   state_->task.handlers.push_back(std::move(handler));
+}
+
+void Stream::operation_encoded() {
+  const std::scoped_lock lock(state_->mutex);
+  ++state_->operations;
+  const bool full = state_->operations >= max_operations() || allocator().under_pressure();
+  if (full && state_->exclusive_depth == 0) {
+    commit();
+  }
+  allocator().wait_for_memory_limit();
 }
 
 void Stream::commit() {
@@ -156,6 +232,7 @@ void Stream::commit() {
           Scheduler::instance().task_completed();
         });
     ++state_->open_task;
+    state_->operations = 0;
     state_->completion->submitted(task->number, command_buffer);
     Scheduler::instance().task_submitted();
     command_buffer->commit();
@@ -174,6 +251,10 @@ bool Stream::idle() {
   const std::scoped_lock lock(state_->mutex);
   return !state_->command_buffer &&
          state_->completion->last_completed() == state_->completion->last_submitted();
+}
+
+void Stream::raise_failure() {
+  state_->completion->raise_failure();
 }
 
 void Stream::fail(const std::string& message) {
@@ -209,10 +290,30 @@ void Stream::wait_on_host(std::uint64_t task) {
 }
 
 void Stream::submit_through(std::uint64_t task) {
-  const std::scoped_lock lock(state_->mutex);
+  // Two threads may each hold a stream whose work the other's depends on. Then this one goes on:
+  // the wait is encoded all the same, and ends when the other thread submits.
+  std::unique_lock lock(state_->mutex, std::defer_lock);
+  const auto end = std::chrono::steady_clock::now() + kSubmitPatience;
+  while (!lock.try_lock()) {
+    if (std::chrono::steady_clock::now() > end) {
+      return;
+    }
+    std::this_thread::sleep_for(kSubmitPause);
+  }
   if (state_->open_task <= task) {
     commit();
   }
+}
+
+bool Stream::submit_if_free() {
+  const std::unique_lock lock(state_->mutex, std::try_to_lock);
+  // The thread that is encoding holds pointers into the open command buffer, even if it is this
+  // one.
+  if (!lock || state_->exclusive_depth != 0) {
+    return false;
+  }
+  commit();
+  return true;
 }
 
 std::shared_ptr<Stream> default_stream() {
@@ -228,20 +329,22 @@ std::shared_ptr<Stream> shared_stream() {
   return *stream;
 }
 
+void submit_open_work() {
+  for (const auto& stream : Registry::instance().live_streams()) {
+    stream->submit_if_free();
+  }
+}
+
 void synchronize_all() {
   refuse_bad_fork("[metal::synchronize]");
   Registry& registry = Registry::instance();
-  std::vector<std::weak_ptr<Stream>> streams;
+  for (const auto& stream : registry.live_streams()) {
+    stream->commit();
+  }
   std::vector<std::shared_ptr<Completion>> completions;
   {
     const std::scoped_lock lock(registry.mutex);
-    streams = registry.streams;
     completions = registry.completions;
-  }
-  for (const auto& entry : streams) {
-    if (const auto stream = entry.lock()) {
-      stream->commit();
-    }
   }
   for (const auto& completion : completions) {
     completion->wait(completion->last_submitted());

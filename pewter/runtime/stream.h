@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "pewter/runtime/buffer.h"
 
@@ -26,8 +27,22 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// Keeps other threads out until it is destroyed; the same thread may call on.
-  [[nodiscard]] std::unique_lock<std::recursive_mutex> exclusive();
+  /// Keeps other threads out until it is destroyed, and the open command buffer open; the same
+  /// thread may call on.
+  class Exclusive {
+   public:
+    explicit Exclusive(Stream& stream);
+    Exclusive(Exclusive&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+    Exclusive& operator=(Exclusive&&) = delete;
+    ~Exclusive() { unlock(); }
+
+    /// Ends it early.
+    void unlock();
+
+   private:
+    Stream* stream_;
+  };
+  [[nodiscard]] Exclusive exclusive() { return Exclusive(*this); }
 
   /// The open command buffer, begun when there is none. Valid until commit().
   MTL::CommandBuffer* command_buffer();
@@ -46,6 +61,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// not throw or wait.
   void on_completion(std::function<void()> handler);
 
+  /// To be called after each operation that was encoded: submits the open command buffer once it
+  /// holds enough, and waits while the memory limit is passed and tasks in flight may free some.
+  void operation_encoded();
+
   /// Submits the open command buffer; does nothing when nothing was encoded. Blocks while too many
   /// tasks are in flight.
   void commit();
@@ -55,6 +74,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// Whether everything submitted has completed and nothing is open.
   bool idle();
 
+  /// Throws std::runtime_error with the first failure since the last wait, and forgets it; does not
+  /// wait.
+  void raise_failure();
   /// Records a failure that the device cannot know of; the first one counts.
   void fail(const std::string& message);
 
@@ -74,6 +96,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   Stream();
   void submit_through(std::uint64_t task);
+  bool submit_if_free();
+  friend void submit_open_work();
 
   std::unique_ptr<State> state_;
 };
@@ -83,6 +107,9 @@ std::shared_ptr<Stream> default_stream();
 
 /// One stream for all threads: what the mps front door works on.
 std::shared_ptr<Stream> shared_stream();
+
+/// Submits the open work of every stream that no thread is encoding on.
+void submit_open_work();
 
 /// Submits the open work of every stream and waits for all of it. Throws the first failure.
 void synchronize_all();
