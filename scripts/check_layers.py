@@ -10,8 +10,8 @@ from pathlib import Path
 
 METAL_HEADERS = "pewter/metal/include"
 API_HEADERS = "pewter/api/include"
-# The exceptions that users catch, whoever throws them.
-ERROR_HEADERS = [f"{API_HEADERS}/pewter/errors.h", f"{API_HEADERS}/pewter/export.h"]
+# Plain types that cross every layer: the exceptions that users catch, the reports that they read.
+PLAIN_HEADERS = [f"{API_HEADERS}/pewter/{name}.h" for name in ("errors", "export", "memory_report")]
 
 # Folder -> what its files may include besides the standard library and their own folder: a folder, with everything
 # below it, or one file. A file belongs to the longest entry that it lies under. Bottom up, as in docs/architecture.md.
@@ -33,7 +33,7 @@ LAYERS = {
         "pewter/compiler/compiler.h",
     ],
     # Never the driver: the same code is to run on Apple's Metal.
-    "pewter/runtime": ["pewter/base", METAL_HEADERS, *ERROR_HEADERS, f"{API_HEADERS}/pewter/half.h"],
+    "pewter/runtime": ["pewter/base", METAL_HEADERS, *PLAIN_HEADERS, f"{API_HEADERS}/pewter/half.h"],
     # The public headers declare the array whose bodies are here.
     "pewter/array": ["pewter/base", METAL_HEADERS, "pewter/runtime", API_HEADERS],
     API_HEADERS: [METAL_HEADERS],

@@ -32,7 +32,7 @@ void show_cache() {
 
 void clear() {
   try {
-    fmt::print("freed {}\n", format_bytes(clear_cache()));
+    fmt::print("freed {}\n", format_bytes(clear_kernel_cache()));
   } catch (const std::runtime_error& error) {
     throw CommandError(error.what());
   }

@@ -11,7 +11,7 @@ CacheStatus cache_status() {
   return {status.directory, status.enabled, status.bytes, status.entries, status.limit_bytes};
 }
 
-std::uint64_t clear_cache() {
+std::uint64_t clear_kernel_cache() {
   const auto freed = compiler::clear_cache();
   if (!freed) {
     throw std::runtime_error(freed.error().message);

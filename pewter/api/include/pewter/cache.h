@@ -21,6 +21,6 @@ PEWTER_EXPORT CacheStatus cache_status();
 
 /// Deletes every entry and returns how many bytes that freed. Throws std::runtime_error when an
 /// entry cannot be deleted.
-PEWTER_EXPORT std::uint64_t clear_cache();
+PEWTER_EXPORT std::uint64_t clear_kernel_cache();
 
 }  // namespace pewter
