@@ -4,13 +4,15 @@ BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test bench lint format clean
+.PHONY: help setup build run test bench bench-memory contracts lint format clean
 
 help:
 	@echo "make run       build, then compile, run and check a gallery of Metal kernels"
 	@echo "make test      build, then run every test"
 	@echo "make build     build only"
 	@echo "make bench     build for speed, then measure against the peers (ONLY=regex for some works, ROUNDS=n)"
+	@echo "make bench-memory  what buffers cost beside malloc, mmap and mimalloc"
+	@echo "make contracts what is proven of the contracts: a line for each of their checks"
 	@echo "make lint      check format, layers and clang-tidy"
 	@echo "make format    format the C++ sources in place"
 	@echo "make setup     install missing Debian packages (the others do this first)"
@@ -47,6 +49,16 @@ bench:
 	cmake --preset release -DPEWTER_BENCHMARKS=ON -DPEWTER_TESTS=OFF
 	cmake --build build/release --parallel $(JOBS) --target benchmarks
 	bench/run.py build/release/bin build/bench --only '$(ONLY)' --rounds $(ROUNDS)
+
+bench-memory:
+	@scripts/setup.sh libbenchmark-dev
+	@scripts/setup.sh libmimalloc-dev || echo "bench: mimalloc could not be installed"
+	cmake --preset release -DPEWTER_BENCHMARKS=ON -DPEWTER_TESTS=OFF
+	cmake --build build/release --parallel $(JOBS) --target allocation_benchmark
+	build/release/bin/allocation_benchmark
+
+contracts: build
+	scripts/contracts.py $(BUILD)/bin
 
 lint: build
 	scripts/check_layers.py
