@@ -9,7 +9,7 @@
 /// `kKernelAbiVersion`, which is part of every cache key.
 namespace pewter::abi {
 
-inline constexpr std::uint32_t kKernelAbiVersion = 1;
+inline constexpr std::uint32_t kKernelAbiVersion = 2;
 
 inline constexpr std::uint32_t kSimdWidth = 32;
 inline constexpr std::uint32_t kMaxBuffers = 31;
@@ -36,13 +36,15 @@ struct Group {
   std::byte* threadgroup_memory;
   std::uint32_t position[3];
   std::uint32_t size[3];
+  /// For kernels that ask for it: what programs keep while they wait at a barrier, 64-byte aligned.
+  std::byte* program_memory;
 };
 
 /// Runs threads `first` .. `first + count - 1` of a group, by linear index (x fastest) over
 /// `Group::size`.
 ///
-/// A kernel with barriers or simdgroup operations is called with one thread at a time, each on a
-/// fiber of its own.
+/// A kernel that was compiled to run one thread at a time and has barriers or simdgroup operations
+/// is called for each thread on a fiber of its own; all others for whole groups.
 using EntryPoint = void (*)(const Launch* launch,
                             const Group* group,
                             std::uint32_t first,

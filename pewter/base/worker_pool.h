@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <thread>
@@ -11,12 +14,15 @@ namespace pewter {
 /// A fixed set of threads that help with jobs and run tasks.
 ///
 /// A job is work that its owner does itself, in pieces that others may take too; a task is run
-/// once, by one worker. Nothing here allocates after construction: jobs and tasks are linked
-/// through their own members. An idle worker spins briefly, so that work which follows closely is
-/// taken up at once, and then sleeps. Safe to use from any thread.
+/// once, by one worker. Nothing here allocates after construction, and nobody waits for a lock:
+/// jobs are offered in slots, tasks wait in a ring. An idle worker spins briefly, so that work
+/// which follows closely is taken up at once, and then sleeps. Safe to use from any thread.
 class WorkerPool {
+  struct Slot;
+
  public:
-  /// Work that several threads can share. Lives on its owner's stack between add() and remove().
+  /// Work that several threads can share. Must stay where it is between add() and the end of
+  /// remove().
   class Job {
    public:
     Job() = default;
@@ -34,14 +40,10 @@ class WorkerPool {
    private:
     friend class WorkerPool;
 
-    // Guarded by the pool's mutex.
-    Job* previous_ = nullptr;
-    Job* next_ = nullptr;
+    // Null while it is not on offer, or when it came at a time when all slots were taken.
+    Slot* slot_ = nullptr;
     std::uint32_t max_helpers_ = 0;
-    std::uint32_t helpers_ = 0;
-
-    // Follows helpers_, for the owner who waits without the mutex.
-    std::atomic<std::uint32_t> helpers_inside_ = 0;
+    std::atomic<std::uint32_t> helpers_ = 0;
   };
 
   /// A function to be called once. Its owner may post it again as soon as it has begun to run.
@@ -50,8 +52,10 @@ class WorkerPool {
     Task* next = nullptr;
   };
 
+  enum class Placement : std::uint8_t { Free, OneCoreEach };
+
   /// Starts `worker_count` threads, or as many as the system allows.
-  explicit WorkerPool(std::uint32_t worker_count);
+  explicit WorkerPool(std::uint32_t worker_count, Placement placement = Placement::Free);
 
   /// Waits for the workers; tasks that have not begun are dropped.
   ~WorkerPool();
@@ -60,6 +64,9 @@ class WorkerPool {
 
   /// Runs `task` on a worker, after those posted earlier. It must not be waiting already.
   void post(Task& task);
+
+  /// Whether tasks wait for a worker.
+  bool has_tasks() const { return task_count_.load(std::memory_order_relaxed) > 0; }
 
   /// Offers `job` to workers that are awake, at most `max_helpers` of them at a time.
   void add(Job& job, std::uint32_t max_helpers);
@@ -71,29 +78,70 @@ class WorkerPool {
   /// Withdraws `job` and waits until no worker is inside it.
   void remove(Job& job);
 
-  /// Whether several jobs compete for the workers, so that a helper should let the pool choose
-  /// again.
-  bool is_contended() const { return job_count_.load(std::memory_order_relaxed) > 1; }
+  /// Withdraws `job`; true when no worker is inside it, and otherwise to be called again.
+  bool try_remove(Job& job);
+
+  /// After try_remove() has returned false: posts `task` as soon as no worker is inside `job`.
+  void post_when_left(Job& job, Task& task);
+
+  /// Whether several jobs or tasks compete for the workers, so that a helper should let the pool
+  /// choose again.
+  bool is_contended() const {
+    return std::popcount(offered_.load(std::memory_order_relaxed)) > 1 || has_tasks();
+  }
 
   std::uint32_t worker_count() const { return static_cast<std::uint32_t>(workers_.size()); }
 
  private:
-  void work();
-  bool run_something();
+  static constexpr std::size_t kSlots = 64;
+  static constexpr std::size_t kRingSize = 1024;
+
+  /// A place for a job. Whoever looks at the job counts as a user before, so that the owner, who
+  /// clears the pointer before it reads the count, knows when nobody can be inside.
+  struct alignas(64) Slot {
+    std::atomic<Job*> job = nullptr;
+    std::atomic<std::uint32_t> users = 0;
+    std::atomic<Task*> when_left = nullptr;
+  };
+
+  /// A place in the ring. `turn` tells which lap may write or read it next.
+  struct Cell {
+    std::atomic<std::size_t> turn;
+    Task* task;
+  };
+
+  void work(std::uint32_t index);
+  bool run_something(std::uint32_t& next_slot);
+  bool help(Slot& slot);
+  void leave(Slot& slot);
   bool spin(std::uint32_t seen_epoch);
 
+  bool push(Task& task);
+  void push_overflow(Task& task);
+  Task* pop();
+  Task* pop_overflow();
+
   // Raised whenever there is something to do; sleeping workers wait for it to change.
-  std::atomic<std::uint32_t> epoch_ = 0;
+  alignas(64) std::atomic<std::uint32_t> epoch_ = 0;
   std::atomic<std::uint32_t> spinning_ = 0;
   std::atomic<std::uint32_t> sleeping_ = 0;
-  std::atomic<std::uint32_t> job_count_ = 0;
   std::atomic<bool> stopping_ = false;
 
-  std::mutex mutex_;  // guards the members below and the links of jobs and tasks
-  Job* first_job_ = nullptr;
-  Job* last_job_ = nullptr;
-  Task* first_task_ = nullptr;
-  Task* last_task_ = nullptr;
+  // A bit for each slot: taken by an owner; holds a job for workers.
+  alignas(64) std::atomic<std::uint64_t> taken_ = 0;
+  std::atomic<std::uint64_t> offered_ = 0;
+  std::array<Slot, kSlots> slots_;
+
+  alignas(64) std::atomic<std::size_t> push_position_ = 0;
+  alignas(64) std::atomic<std::size_t> pop_position_ = 0;
+  std::atomic<std::uint32_t> task_count_ = 0;
+  std::array<Cell, kRingSize> ring_;
+
+  // Only for tasks that find the ring full.
+  std::atomic<std::uint32_t> overflow_count_ = 0;
+  std::mutex overflow_mutex_;  // guards the members below and the links of tasks
+  Task* first_overflow_ = nullptr;
+  Task* last_overflow_ = nullptr;
 
   std::vector<std::thread> workers_;
 };

@@ -187,6 +187,19 @@ void describe(Archive& archive, LibraryInfo& info) {
 }
 
 template <typename Archive>
+void describe(Archive& archive, KernelExplanation& explanation) {
+  archive(explanation.mode);
+  archive(explanation.lanes);
+  archive(explanation.fallback);
+  archive(explanation.uniform_branches);
+  archive(explanation.divergent_branches);
+  archive(explanation.uniform_accesses);
+  archive(explanation.consecutive_accesses);
+  archive(explanation.strided_accesses);
+  archive(explanation.gathers);
+}
+
+template <typename Archive>
 void describe(Archive& archive, KernelCode& code) {
   archive(code.object);
   archive(code.entry);
@@ -197,6 +210,10 @@ void describe(Archive& archive, KernelCode& code) {
   archive(code.uses_atomics);
   archive(code.required_buffers);
   archive(code.stack_bytes);
+  archive(code.runs_whole_groups);
+  archive(code.program_bytes);
+  archive(code.depends_on_shape);
+  archive(code.explanation);
 }
 
 template <typename T>

@@ -106,6 +106,9 @@ class ClangLibrary : public ParsedLibrary {
     plan.name = request.kernel;
     plan.cpu = cpu;
     plan.math_mode = options_.math_mode;
+    plan.mode = request.mode;
+    plan.lanes = request.lanes;
+    plan.shape = request.shape;
     for (const msl::KernelParameter& parameter : reflection_.kernels[position].parameters) {
       plan.parameters.push_back({parameter.parameter, parameter.enabled_by != nullptr
                                                           ? unit_->symbol(parameter.enabled_by)

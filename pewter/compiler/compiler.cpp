@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "pewter/base/cpu.h"
+#include "pewter/base/environment.h"
 #include "pewter/base/hash.h"
 #include "pewter/base/kernel_abi.h"
 #include "pewter/base/log.h"
@@ -20,7 +21,10 @@ namespace pewter::compiler {
 namespace {
 
 /// Bytes of the wire formats below; raised when they change.
-constexpr std::uint64_t kFormatVersion = 1;
+constexpr std::uint64_t kFormatVersion = 2;
+
+constexpr std::uint32_t kMinLanes = 8;
+constexpr std::uint32_t kMaxLanes = 1024;
 
 CompileFailure plain_failure(const std::string& text) {
   Diagnostic diagnostic;
@@ -47,7 +51,59 @@ Digest kernel_key(const Digest& library, const KernelRequest& request) {
   for (const auto& [index, value] : request.constants) {
     hasher.add(index).add(std::span<const std::byte>(value));
   }
+  hasher.add(static_cast<std::uint64_t>(request.mode)).add(request.lanes);
+  hasher.add(static_cast<std::uint64_t>(request.shape.kind));
+  for (const std::uint32_t size : request.shape.size) {
+    hasher.add(size);
+  }
   return hasher.digest();
+}
+
+/// What `PEWTER_MODE` and `PEWTER_LANES` say, read once.
+struct ModeSettings {
+  ExecutionMode mode = ExecutionMode::Spmd;
+  std::uint32_t lanes = 0;
+};
+
+bool is_lane_count(std::uint64_t lanes) {
+  return lanes >= kMinLanes && lanes <= kMaxLanes && (lanes & (lanes - 1)) == 0;
+}
+
+const ModeSettings& mode_settings() {
+  static const ModeSettings settings = [] {
+    ModeSettings found;
+    const std::string mode = environment::text("PEWTER_MODE").value_or("spmd");
+    if (mode == "scalar") {
+      found.mode = ExecutionMode::Scalar;
+    } else if (mode != "spmd") {
+      log::warning("environment", "PEWTER_MODE={} is neither 'scalar' nor 'spmd'; using spmd",
+                   mode);
+    }
+    if (const auto lanes = environment::number("PEWTER_LANES")) {
+      if (is_lane_count(*lanes)) {
+        found.lanes = static_cast<std::uint32_t>(*lanes);
+      } else {
+        log::warning("environment",
+                     "PEWTER_LANES={} is not a power of two from {} to {}; choosing by kernel",
+                     *lanes, kMinLanes, kMaxLanes);
+      }
+    }
+    return found;
+  }();
+  return settings;
+}
+
+/// Fills in what was left open, and drops what makes no difference, so that equal code has one key.
+void settle_mode(KernelRequest& request) {
+  if (request.mode == ExecutionMode::Default) {
+    request.mode = mode_settings().mode;
+  }
+  if (request.mode == ExecutionMode::Scalar) {
+    request.lanes = 0;
+    request.shape = {};
+  } else if (request.lanes == 0) {
+    request.lanes = mode_settings().lanes;
+  }
 }
 
 std::size_t scalar_bytes(ScalarType type) {
@@ -114,6 +170,11 @@ class CachedLibrary : public Library {
       return plain_failure(fmt::format("there is no kernel named '{}'", asked.kernel));
     }
     KernelRequest request = asked;
+    settle_mode(request);
+    if (request.lanes != 0 && !is_lane_count(request.lanes)) {
+      return plain_failure(fmt::format("{} lanes: a program has a power of two from {} to {}",
+                                       request.lanes, kMinLanes, kMaxLanes));
+    }
     if (auto checked = check_constants(request); !checked) {
       return std::move(checked).error();
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -162,11 +163,53 @@ struct LibraryInfo {
 /// Bytes of a function constant's value, in the layout of its MSL type.
 using ConstantBytes = std::vector<std::byte>;
 
+/// How threads are run: one at a time, or the lanes of a program together.
+///
+/// Scalar mode is the plain reading of a kernel, which every other way of running it must agree
+/// with. `PEWTER_MODE` chooses when nobody asks for one of them.
+enum class ExecutionMode : std::uint8_t { Default, Scalar, Spmd };
+
+/// What is known of the threadgroups that a kernel will run in.
+struct GroupShape {
+  enum class Kind : std::uint8_t {
+    /// Nothing.
+    Any,
+    /// One row of threads.
+    Linear,
+    /// Just this size.
+    Exact,
+  };
+  Kind kind = Kind::Any;
+  std::array<std::uint32_t, 3> size = {0, 0, 0};
+
+  bool operator==(const GroupShape&) const = default;
+};
+
 /// Which kernel to compile, and how.
 struct KernelRequest {
   std::string kernel;
   /// Values by function constant index.
   std::map<std::uint32_t, ConstantBytes> constants;
+  ExecutionMode mode = ExecutionMode::Default;
+  /// Lanes of a program, a power of two from 8 to 1024; 0 lets the compiler choose, or
+  /// `PEWTER_LANES`.
+  std::uint32_t lanes = 0;
+  GroupShape shape = {};
+};
+
+/// How a kernel was compiled, and what the compiler saw in it.
+struct KernelExplanation {
+  ExecutionMode mode = ExecutionMode::Scalar;
+  /// Lanes of a program; 1 in scalar mode.
+  std::uint32_t lanes = 1;
+  /// Why a kernel that was to run on lanes does not; empty otherwise.
+  std::string fallback;
+  std::uint32_t uniform_branches = 0;
+  std::uint32_t divergent_branches = 0;
+  std::uint32_t uniform_accesses = 0;
+  std::uint32_t consecutive_accesses = 0;
+  std::uint32_t strided_accesses = 0;
+  std::uint32_t gathers = 0;
 };
 
 /// A compiled kernel: a relocatable object and what the executor must know to run it.
@@ -186,6 +229,14 @@ struct KernelCode {
   std::uint32_t required_buffers = 0;
   /// Estimated bytes of stack that one thread needs.
   std::uint32_t stack_bytes = 0;
+  /// Whether the entry point runs a whole group, programs that wait for each other included.
+  bool runs_whole_groups = false;
+  /// Bytes of `Group::program_memory` for each program of a group; 0 when none is needed.
+  std::uint32_t program_bytes = 0;
+  /// Whether code compiled for another shape of groups gives wrong results, or for this one slower
+  /// ones.
+  bool depends_on_shape = false;
+  KernelExplanation explanation;
 };
 
 /// A parsed source text. Safe to use from any thread.

@@ -155,7 +155,13 @@ TEST_CASE("compiled code says what it needs of the executor") {
   const auto together = library->compile({"together", {}});
   REQUIRE(together.ok());
   CHECK((*together)->uses_simdgroup);
-  CHECK((*together)->needs_fibers);
+  for (const auto mode : {compiler::ExecutionMode::Scalar, compiler::ExecutionMode::Spmd}) {
+    const auto code = library->compile({.kernel = "together", .constants = {}, .mode = mode});
+    REQUIRE(code.ok());
+    CHECK((*code)->explanation.mode == mode);
+    CHECK((*code)->needs_fibers == (mode == compiler::ExecutionMode::Scalar));
+    CHECK((*code)->runs_whole_groups == (mode == compiler::ExecutionMode::Spmd));
+  }
 }
 
 }  // namespace pewter

@@ -8,23 +8,29 @@
 #include "llvm/IR/InstIterator.h"
 
 #include "pewter/base/kernel_abi.h"
+#include "pewter/compiler/codegen/thread_values.h"
 #include "pewter/compiler/codegen/threadgroup_memory.h"
+#include "pewter/compiler/spmd/device_call.h"
 
 namespace pewter::compiler::codegen {
 namespace {
 
 constexpr const char* kBufferCall = "pewter.buffer";
-constexpr const char* kLaneCall = "pewter.thread_index_in_simdgroup";
 constexpr const char* kThreadgroupCall = "pewter.threadgroup_argument";
 
 using Builder = llvm::IRBuilder<>;
 using Triple = std::array<llvm::Value*, 3>;
 
+// Nothing writes to a launch or a group while its threads run.
+void mark_invariant(llvm::LoadInst& load) {
+  load.setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(load.getContext(), {}));
+}
+
 /// The values that a thread's built-in inputs are made of; whatever is not used folds away.
 class ThreadValues {
  public:
-  ThreadValues(Builder& builder, llvm::Value* launch, llvm::Value* group, llvm::Value* index)
-      : builder_(builder), launch_(launch), group_(group), index_(index) {}
+  ThreadValues(Builder& builder, llvm::Value* launch, llvm::Value* group)
+      : builder_(builder), launch_(launch), group_(group) {}
 
   /// The built-in input `name` as three i32 values; only the first counts for scalars.
   Triple input(const std::string& name) {
@@ -39,7 +45,7 @@ class ThreadValues {
     static const std::map<std::string, Input> table = {
         {"thread_position_in_threadgroup", [](ThreadValues& v) { return v.position_in_group(); }},
         {"thread_position_in_grid", [](ThreadValues& v) { return v.position_in_grid(); }},
-        {"thread_index_in_threadgroup", [](ThreadValues& v) { return v.scalar(v.index_); }},
+        {"thread_index_in_threadgroup", [](ThreadValues& v) { return v.own(ThreadValue::Index); }},
         {"threadgroup_position_in_grid",
          [](ThreadValues& v) { return v.group_triple(offsetof(abi::Group, position)); }},
         {"threads_per_threadgroup",
@@ -58,14 +64,12 @@ class ThreadValues {
          [](ThreadValues& v) {
            return v.launch_triple(offsetof(abi::Launch, threadgroups_per_grid));
          }},
-        {"thread_index_in_simdgroup",
-         [](ThreadValues& v) { return v.scalar(v.builder_.CreateAnd(v.index_, v.number(31))); }},
+        {"thread_index_in_simdgroup", [](ThreadValues& v) { return v.own(ThreadValue::SimdLane); }},
         {"simdgroup_index_in_threadgroup",
-         [](ThreadValues& v) { return v.scalar(v.builder_.CreateLShr(v.index_, v.number(5))); }},
-        {"thread_index_in_quadgroup",
-         [](ThreadValues& v) { return v.scalar(v.builder_.CreateAnd(v.index_, v.number(3))); }},
+         [](ThreadValues& v) { return v.own(ThreadValue::Simdgroup); }},
+        {"thread_index_in_quadgroup", [](ThreadValues& v) { return v.own(ThreadValue::QuadLane); }},
         {"quadgroup_index_in_threadgroup",
-         [](ThreadValues& v) { return v.scalar(v.builder_.CreateLShr(v.index_, v.number(2))); }},
+         [](ThreadValues& v) { return v.own(ThreadValue::Quadgroup); }},
         {"simdgroups_per_threadgroup",
          [](ThreadValues& v) { return v.groups_of(v.group_size(), 5); }},
         {"quadgroups_per_threadgroup",
@@ -84,6 +88,7 @@ class ThreadValues {
 
   llvm::Value* number(std::uint32_t value) { return builder_.getInt32(value); }
   Triple scalar(llvm::Value* value) { return {value, number(0), number(0)}; }
+  Triple own(ThreadValue value) { return scalar(thread_value(builder_, value)); }
 
   Triple load_triple(llvm::Value* base, std::size_t offset) {
     Triple result;
@@ -91,8 +96,7 @@ class ThreadValues {
       llvm::Value* address = builder_.CreateConstInBoundsGEP1_64(
           builder_.getInt8Ty(), base, offset + axis * sizeof(std::uint32_t));
       auto* load = builder_.CreateAlignedLoad(builder_.getInt32Ty(), address, llvm::Align(4));
-      load->setMetadata(llvm::LLVMContext::MD_invariant_load,
-                        llvm::MDNode::get(builder_.getContext(), {}));
+      mark_invariant(*load);
       result[axis] = load;
     }
     return result;
@@ -102,10 +106,8 @@ class ThreadValues {
   Triple group_triple(std::size_t offset) { return load_triple(group_, offset); }
 
   Triple position_in_group() {
-    const Triple size = group_triple(offsetof(abi::Group, size));
-    llvm::Value* x = builder_.CreateURem(index_, size[0]);
-    llvm::Value* row = builder_.CreateUDiv(index_, size[0]);
-    return {x, builder_.CreateURem(row, size[1]), builder_.CreateUDiv(row, size[1])};
+    return {thread_value(builder_, ThreadValue::X), thread_value(builder_, ThreadValue::Y),
+            thread_value(builder_, ThreadValue::Z)};
   }
 
   Triple position_in_grid() {
@@ -115,8 +117,10 @@ class ThreadValues {
     const Triple origin = launch_triple(offsetof(abi::Launch, grid_origin));
     Triple result;
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      llvm::Value* first = builder_.CreateMul(group[axis], size[axis]);
-      result[axis] = builder_.CreateAdd(origin[axis], builder_.CreateAdd(first, local[axis]));
+      // A grid has fewer than 2^32 threads along each axis.
+      llvm::Value* first = builder_.CreateMul(group[axis], size[axis], "", true);
+      result[axis] = builder_.CreateAdd(builder_.CreateAdd(origin[axis], first, "", true),
+                                        local[axis], "", true);
     }
     return result;
   }
@@ -136,7 +140,6 @@ class ThreadValues {
   Builder& builder_;
   llvm::Value* launch_;
   llvm::Value* group_;
-  llvm::Value* index_;
 };
 
 /// A built-in input in the shape that the kernel's IR argument wants, through memory: Clang chooses
@@ -227,7 +230,7 @@ Result<void> build_thread_function(llvm::Module& module, const KernelPlan& plan)
   llvm::Function* thread = make_function(module, kThreadFunction,
                                          {pointer, pointer, llvm::Type::getInt32Ty(context)}, plan);
   Builder builder(llvm::BasicBlock::Create(context, "entry", thread));
-  ThreadValues values(builder, thread->getArg(0), thread->getArg(1), thread->getArg(2));
+  ThreadValues values(builder, thread->getArg(0), thread->getArg(1));
 
   llvm::SmallVector<llvm::Value*, 16> arguments;
   for (std::size_t position = 0; position < plan.parameters.size(); ++position) {
@@ -253,9 +256,13 @@ std::uint32_t bind_arguments(llvm::Module& module) {
   llvm::Value* base = nullptr;
   const auto group_base = [&] {
     if (base == nullptr) {
-      base = builder.CreateLoad(builder.getPtrTy(), builder.CreateConstInBoundsGEP1_64(
-                                                        builder.getInt8Ty(), thread->getArg(1),
-                                                        offsetof(abi::Group, threadgroup_memory)));
+      auto* load = builder.CreateLoad(
+          builder.getPtrTy(),
+          builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), thread->getArg(1),
+                                             offsetof(abi::Group, threadgroup_memory)));
+      mark_invariant(*load);
+      load->setMetadata(spmd::kThreadgroupMemory, llvm::MDNode::get(load->getContext(), {}));
+      base = load;
     }
     return base;
   };
@@ -275,11 +282,6 @@ std::uint32_t bind_arguments(llvm::Module& module) {
       replaced.push_back(call);
       continue;
     }
-    if (callee->getName() == kLaneCall) {
-      call->replaceAllUsesWith(builder.CreateAnd(thread->getArg(2), abi::kSimdWidth - 1));
-      replaced.push_back(call);
-      continue;
-    }
     const bool is_buffer = callee->getName() == kBufferCall;
     if (!is_buffer && callee->getName() != kThreadgroupCall) {
       continue;
@@ -289,16 +291,19 @@ std::uint32_t bind_arguments(llvm::Module& module) {
     llvm::Value*& address = bound[{is_buffer, index}];
     if (address == nullptr && is_buffer) {
       used |= 1U << index;
-      address = builder.CreateLoad(
+      auto* load = builder.CreateLoad(
           builder.getPtrTy(),
           builder.CreateConstInBoundsGEP1_64(
               builder.getInt8Ty(), launch, offsetof(abi::Launch, buffers) + index * sizeof(void*)));
+      mark_invariant(*load);
+      address = load;
     } else if (address == nullptr) {
-      llvm::Value* offset = builder.CreateLoad(
+      auto* offset = builder.CreateLoad(
           builder.getInt32Ty(),
           builder.CreateConstInBoundsGEP1_64(
               builder.getInt8Ty(), launch,
               offsetof(abi::Launch, threadgroup_offsets) + index * sizeof(std::uint32_t)));
+      mark_invariant(*offset);
       address = builder.CreateGEP(builder.getInt8Ty(), group_base(),
                                   builder.CreateZExt(offset, builder.getInt64Ty()));
     }
@@ -311,15 +316,19 @@ std::uint32_t bind_arguments(llvm::Module& module) {
   return used;
 }
 
+llvm::Function* declare_entry_point(llvm::Module& module, const KernelPlan& plan) {
+  llvm::Type* pointer = llvm::PointerType::get(module.getContext(), 0);
+  llvm::Type* integer = llvm::Type::getInt32Ty(module.getContext());
+  return make_function(module, kEntryFunction, {pointer, pointer, integer, integer}, plan);
+}
+
 void build_entry_point(llvm::Module& module, const KernelPlan& plan, bool on_fibers) {
   llvm::LLVMContext& context = module.getContext();
-  llvm::Type* pointer = llvm::PointerType::get(context, 0);
   llvm::Type* integer = llvm::Type::getInt32Ty(context);
   llvm::Function* thread = module.getFunction(kThreadFunction);
   thread->setLinkage(llvm::GlobalValue::InternalLinkage);
   thread->addFnAttr(llvm::Attribute::AlwaysInline);
-  llvm::Function* entry =
-      make_function(module, kEntryFunction, {pointer, pointer, integer, integer}, plan);
+  llvm::Function* entry = declare_entry_point(module, plan);
   llvm::Value* first = entry->getArg(2);
   Builder builder(llvm::BasicBlock::Create(context, "entry", entry));
   if (on_fibers) {

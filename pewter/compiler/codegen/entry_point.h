@@ -17,12 +17,15 @@ inline constexpr const char* kEntryFunction = "pewter_entry";
 /// bindings and calls the kernel.
 ///
 /// Bindings are calls of `pewter.buffer(n)` until bind_arguments, so that those which fold away are
-/// known.
+/// known, and what tells threads apart is calls as well: see thread_values.h.
 Result<void> build_thread_function(llvm::Module& module, const KernelPlan& plan);
 
 /// Replaces binding calls and `pewter.threadgroup_base` in the thread function by loads. Returns a
 /// bit for each buffer index that the kernel reads. Runs after optimisation.
 std::uint32_t bind_arguments(llvm::Module& module);
+
+/// An abi::EntryPoint without a body.
+llvm::Function* declare_entry_point(llvm::Module& module, const KernelPlan& plan);
 
 /// Builds the abi::EntryPoint: a loop over threads, or a single thread when they run on fibers.
 void build_entry_point(llvm::Module& module, const KernelPlan& plan, bool on_fibers);

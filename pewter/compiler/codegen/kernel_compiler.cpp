@@ -3,19 +3,10 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include <cstdlib>
+#include <algorithm>
 
 #include "llvm/IR/Verifier.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Transforms/IPO/AlwaysInliner.h"
-#include "llvm/Transforms/IPO/GlobalDCE.h"
-#include "llvm/Transforms/IPO/GlobalOpt.h"
-#include "llvm/Transforms/IPO/Internalize.h"
-#include "llvm/Transforms/InstCombine/InstCombine.h"
-#include "llvm/Transforms/Scalar/EarlyCSE.h"
-#include "llvm/Transforms/Scalar/SROA.h"
-#include "llvm/Transforms/Scalar/SimplifyCFG.h"
-#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 #include "pewter/base/kernel_abi.h"
 #include "pewter/base/log.h"
@@ -24,91 +15,14 @@
 #include "pewter/compiler/codegen/entry_point.h"
 #include "pewter/compiler/codegen/function_constants.h"
 #include "pewter/compiler/codegen/object_code.h"
+#include "pewter/compiler/codegen/optimiser.h"
+#include "pewter/compiler/codegen/thread_values.h"
 #include "pewter/compiler/codegen/threadgroup_memory.h"
+#include "pewter/compiler/spmd/group_entry.h"
+#include "pewter/compiler/spmd/program.h"
 
 namespace pewter::compiler::codegen {
 namespace {
-
-/// LLVM's analysis managers, wired together once for all the pipelines of one kernel.
-class Optimiser {
- public:
-  explicit Optimiser(llvm::TargetMachine& machine) : builder_(&machine, tuning()) {
-    builder_.registerModuleAnalyses(modules_);
-    builder_.registerCGSCCAnalyses(components_);
-    builder_.registerFunctionAnalyses(functions_);
-    builder_.registerLoopAnalyses(loops_);
-    builder_.crossRegisterProxies(loops_, functions_, components_, modules_);
-  }
-
-  /// Inlines everything and folds what that shows, enough to see which constants and bindings are
-  /// used.
-  void expand(llvm::Module& module) {
-    llvm::ModulePassManager passes;
-    passes.addPass(llvm::InternalizePass([](const llvm::GlobalValue& value) {
-      return value.getName() == kThreadFunction || value.getName() == kEntryFunction;
-    }));
-    passes.addPass(llvm::GlobalDCEPass());
-    passes.addPass(llvm::AlwaysInlinerPass());
-    llvm::FunctionPassManager cleanup;
-    cleanup.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-    cleanup.addPass(llvm::EarlyCSEPass());
-    cleanup.addPass(llvm::SimplifyCFGPass());
-    passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(cleanup)));
-    run(passes, module);
-  }
-
-  /// Evaluates initialisers of `constant` variables that depend on function constants.
-  void evaluate_initialisers(llvm::Module& module) {
-    llvm::ModulePassManager passes;
-    llvm::FunctionPassManager cleanup;
-    cleanup.addPass(llvm::InstCombinePass());
-    cleanup.addPass(llvm::SimplifyCFGPass());
-    passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(cleanup)));
-    passes.addPass(llvm::GlobalOptPass());
-    passes.addPass(llvm::GlobalDCEPass());
-    run(passes, module);
-  }
-
-  void optimise(llvm::Module& module) {
-    llvm::ModulePassManager passes =
-        builder_.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
-    passes.addPass(llvm::GlobalDCEPass());
-    // One back edge for each loop, where threads can meet.
-    passes.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::LoopSimplifyPass()));
-    run(passes, module);
-  }
-
-  /// Joins the thread function with the loop around it.
-  void finish(llvm::Module& module) {
-    llvm::ModulePassManager passes;
-    passes.addPass(llvm::AlwaysInlinerPass());
-    passes.addPass(
-        llvm::createModuleToFunctionPassAdaptor(builder_.buildFunctionSimplificationPipeline(
-            llvm::OptimizationLevel::O1, llvm::ThinOrFullLTOPhase::None)));
-    passes.addPass(llvm::GlobalDCEPass());
-    run(passes, module);
-  }
-
- private:
-  // Scalar mode is the reference: one thread at a time, nothing widened behind its back.
-  static llvm::PipelineTuningOptions tuning() {
-    llvm::PipelineTuningOptions options;
-    options.LoopVectorization = false;
-    options.SLPVectorization = false;
-    return options;
-  }
-
-  void run(llvm::ModulePassManager& passes, llvm::Module& module) {
-    passes.run(module, modules_);
-    modules_.clear();
-  }
-
-  llvm::PassBuilder builder_;
-  llvm::LoopAnalysisManager loops_;
-  llvm::FunctionAnalysisManager functions_;
-  llvm::CGSCCAnalysisManager components_;
-  llvm::ModuleAnalysisManager modules_;
-};
 
 Result<void> verify(llvm::Module& module, const char* step) {
   std::string text;
@@ -150,6 +64,109 @@ void show(const llvm::Module& module, const char* step) {
   }
 }
 
+Result<void> check_constants(llvm::Module& module, const KernelPlan& plan) {
+  if (const auto missing = undefined_constants(module, plan); !missing.empty()) {
+    return failure(fmt::format("kernel '{}' needs a value for function constant{} {}", plan.name,
+                               missing.size() > 1 ? "s" : "", fmt::join(missing, ", ")));
+  }
+  return {};
+}
+
+Result<KernelCode> to_object(llvm::Module& module, llvm::TargetMachine& machine, KernelCode code) {
+  if (auto sound = verify(module, "code generation"); !sound) {
+    return sound.error();
+  }
+  show(module, "code generation");
+  auto object = emit_object(module, machine);
+  if (!object) {
+    return std::move(object).error();
+  }
+  code.object = std::move(object->bytes);
+  code.stack_bytes = object->stack_bytes;
+  code.entry = kEntryFunction;
+  return code;
+}
+
+void describe_convergence(const llvm::Module& module, KernelCode& code) {
+  const Convergence convergence = find_convergence(module);
+  code.uses_barriers = convergence.barriers;
+  code.uses_simdgroup = convergence.simdgroup;
+  code.uses_atomics = uses_atomics(module);
+}
+
+/// One thread at a time.
+Result<KernelCode> compile_scalar(llvm::Module& module,
+                                  const KernelPlan& plan,
+                                  llvm::TargetMachine& machine,
+                                  Optimiser& optimiser,
+                                  KernelCode code) {
+  optimiser.optimise(module);
+  show(module, "optimisation");
+  if (auto checked = check_constants(module, plan); !checked) {
+    return checked.error();
+  }
+  code.required_buffers = bind_arguments(module);
+  resolve_for_thread(*module.getFunction(kThreadFunction));
+  describe_convergence(module, code);
+  code.needs_fibers = code.uses_barriers || code.uses_simdgroup;
+  build_entry_point(module, plan, code.needs_fibers);
+  if (code.needs_fibers) {
+    for (llvm::Function& function : module) {
+      if (!function.isDeclaration()) {
+        number_convergence_sites(function);
+      }
+    }
+  } else {
+    optimiser.finish(module);
+  }
+  return to_object(module, machine, std::move(code));
+}
+
+/// The lanes of a program together.
+Result<KernelCode> compile_programs(llvm::Module& module,
+                                    const KernelPlan& plan,
+                                    llvm::TargetMachine& machine,
+                                    Optimiser& optimiser,
+                                    KernelCode code) {
+  optimiser.simplify(module);
+  if (auto checked = check_constants(module, plan); !checked) {
+    return checked.error();
+  }
+  llvm::Function& thread = *module.getFunction(kThreadFunction);
+  code.depends_on_shape = uses_position(module);
+  code.required_buffers = bind_arguments(module);
+  describe_convergence(module, code);
+  spmd::Lanes lanes;
+  lanes.width = plan.lanes != 0 ? plan.lanes : abi::kSimdWidth;
+  if (code.uses_simdgroup) {
+    lanes.width = std::max(lanes.width, abi::kSimdWidth);
+  }
+  resolve_for_lanes(thread, lanes.width, plan.shape);
+  show(module, "simplification");
+  auto programs = spmd::vectorise(thread, optimiser.functions(), lanes);
+  if (!programs) {
+    return std::move(programs).error();
+  }
+  show(module, "vectorisation");
+  spmd::build_group_entry(*declare_entry_point(module, plan), *programs, lanes.width);
+  if (auto sound = verify(module, "vectorisation"); !sound) {
+    return sound.error();
+  }
+  optimiser.optimise_programs(module);
+  code.program_bytes = spmd::resolve_program_bytes(module);
+  code.runs_whole_groups = true;
+  code.explanation.mode = ExecutionMode::Spmd;
+  code.explanation.lanes = lanes.width;
+  const spmd::Tally& tally = programs->tally;
+  code.explanation.uniform_branches = tally.uniform_branches;
+  code.explanation.divergent_branches = tally.divergent_branches;
+  code.explanation.uniform_accesses = tally.uniform_accesses;
+  code.explanation.consecutive_accesses = tally.consecutive_accesses;
+  code.explanation.strided_accesses = tally.strided_accesses;
+  code.explanation.gathers = tally.gathers;
+  return to_object(module, machine, std::move(code));
+}
+
 }  // namespace
 
 Result<KernelCode> compile_kernel(llvm::Module& module, const KernelPlan& plan) {
@@ -185,41 +202,20 @@ Result<KernelCode> compile_kernel(llvm::Module& module, const KernelPlan& plan) 
         fmt::format("kernel '{}' declares {} bytes of threadgroup memory, the limit is {}",
                     plan.name, code.threadgroup_bytes, abi::kMaxThreadgroupMemory));
   }
-  optimiser.optimise(module);
-  show(module, "optimisation");
-  if (const auto missing = undefined_constants(module, plan); !missing.empty()) {
-    return failure(fmt::format("kernel '{}' needs a value for function constant{} {}", plan.name,
-                               missing.size() > 1 ? "s" : "", fmt::join(missing, ", ")));
+  if (plan.mode != ExecutionMode::Spmd) {
+    return compile_scalar(module, plan, **machine, optimiser, std::move(code));
   }
-
-  code.required_buffers = bind_arguments(module);
-  const Convergence convergence = find_convergence(module);
-  code.uses_barriers = convergence.barriers;
-  code.uses_simdgroup = convergence.simdgroup;
-  code.needs_fibers = convergence.barriers || convergence.simdgroup;
-  code.uses_atomics = uses_atomics(module);
-  build_entry_point(module, plan, code.needs_fibers);
-  if (code.needs_fibers) {
-    for (llvm::Function& function : module) {
-      if (!function.isDeclaration()) {
-        number_convergence_sites(function);
-      }
-    }
-  } else {
-    optimiser.finish(module);
+  const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  auto vectorised = compile_programs(*copy, plan, **machine, optimiser, code);
+  if (vectorised) {
+    return vectorised;
   }
-  if (auto sound = verify(module, "code generation"); !sound) {
-    return sound.error();
+  log::detail("spmd", "'{}' runs one thread at a time: {}", plan.name, vectorised.error().message);
+  auto scalar = compile_scalar(module, plan, **machine, optimiser, std::move(code));
+  if (scalar) {
+    scalar->explanation.fallback = vectorised.error().message;
   }
-  show(module, "code generation");
-  auto object = emit_object(module, **machine);
-  if (!object) {
-    return std::move(object).error();
-  }
-  code.object = std::move(object->bytes);
-  code.stack_bytes = object->stack_bytes;
-  code.entry = kEntryFunction;
-  return code;
+  return scalar;
 }
 
 }  // namespace pewter::compiler::codegen

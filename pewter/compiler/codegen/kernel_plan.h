@@ -34,6 +34,10 @@ struct KernelPlan {
   MathMode math_mode = MathMode::Fast;
   /// Code generation level, for instance "x86-64-v3".
   std::string cpu;
+  ExecutionMode mode = ExecutionMode::Scalar;
+  /// Lanes of a program; 0 to choose.
+  std::uint32_t lanes = 0;
+  GroupShape shape;
 };
 
 }  // namespace pewter::compiler::codegen

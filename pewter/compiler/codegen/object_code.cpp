@@ -13,14 +13,15 @@
 namespace pewter::compiler::codegen {
 namespace {
 
-// Rows of `.stack_sizes`: the function's address, then its frame size as ULEB128.
-std::uint32_t largest_frame(llvm::StringRef object) {
+// Rows of `.stack_sizes`: the function's address, then its frame size as ULEB128. The few functions
+// of a kernel call each other, so their frames add up.
+std::uint32_t all_frames(llvm::StringRef object) {
   auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "kernel"));
   if (!file) {
     llvm::consumeError(file.takeError());
     return 0;
   }
-  std::uint64_t largest = 0;
+  std::uint64_t total = 0;
   for (const llvm::object::SectionRef& section : (*file)->sections()) {
     auto name = section.getName();
     auto contents = section.getContents();
@@ -36,11 +37,11 @@ std::uint32_t largest_frame(llvm::StringRef object) {
     const auto* end = reinterpret_cast<const std::uint8_t*>(contents->end());
     while (end - next > 8) {
       unsigned length = 0;
-      largest = std::max(largest, llvm::decodeULEB128(next + 8, &length, end));
+      total += llvm::decodeULEB128(next + 8, &length, end);
       next += 8 + length;
     }
   }
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(largest, 1U << 30));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(total, 1U << 30));
 }
 
 }  // namespace
@@ -81,7 +82,7 @@ Result<ObjectCode> emit_object(llvm::Module& module, llvm::TargetMachine& machin
   ObjectCode code;
   const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
   code.bytes.assign(begin, begin + bytes.size());
-  code.stack_bytes = largest_frame(llvm::StringRef(bytes.data(), bytes.size()));
+  code.stack_bytes = all_frames(llvm::StringRef(bytes.data(), bytes.size()));
   return code;
 }
 

@@ -71,8 +71,10 @@ class CommandBuffer final : public Object {
   void set_enqueued() { status_.store(MTL::CommandBufferStatusEnqueued); }
   void set_committed();
   void set_scheduled();
-  /// Runs what is left; false when it has to wait for an event.
-  bool execute();
+  enum class Progress : std::uint8_t { Completed, WaitsForEvent, Yielded };
+  /// Runs what is left, grids through `run`. With `may_yield` it makes way for other work on the
+  /// way.
+  Progress execute(executor::GridRun& run, bool may_yield);
   /// Makes the result known. Returns the storage, emptied.
   std::unique_ptr<CommandStorage> finish();
 
@@ -105,8 +107,9 @@ class CommandBuffer final : public Object {
   void reject_text(MTL::CommandBufferError code, const std::string& text);
   void begin();
   // These return whether the next command may run.
-  bool dispatch(const DispatchCommand& command);
-  bool dispatch_indirect(const IndirectDispatchCommand& command);
+  bool start_grids(executor::GridRun& run, DispatchCommand& first);
+  bool check_grids(const executor::GridRun& run);
+  bool read_grid(IndirectDispatchCommand& command);
   bool check(const executor::Fault& fault, const ComputePipelineState& pipeline);
   bool check(const executor::Fault& fault, const char* action);
   bool fail_wait(const WaitCommand& wait);
@@ -127,7 +130,10 @@ class CommandBuffer final : public Object {
   std::vector<MTL::HandlerFunction> completed_handlers_;
 
   // Belong to the thread that drives the queue once the command buffer is committed.
-  const Command* next_command_ = nullptr;
+  Command* next_command_ = nullptr;
+  // The dispatches that are running, and what follows them; null when none is.
+  DispatchCommand* running_ = nullptr;
+  Command* after_running_ = nullptr;
   bool has_begun_ = false;
   bool has_begun_commands_ = false;
   std::uint32_t faulted_encoder_ = 0;

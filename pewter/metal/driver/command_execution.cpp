@@ -55,19 +55,26 @@ std::string text_of(const executor::Fault& fault) {
 
 }  // namespace
 
-bool CommandBuffer::execute() {
+CommandBuffer::Progress CommandBuffer::execute(executor::GridRun& run, bool may_yield) {
   if (!has_begun_) {
     begin();
   }
   while (next_command_ != nullptr) {
-    const Command& command = *next_command_;
+    Command& command = *next_command_;
+    Command* next = command.next;
     bool goes_on = false;
     switch (command.kind) {
       case CommandKind::Dispatch:
-        goes_on = dispatch(static_cast<const DispatchCommand&>(command));
-        break;
       case CommandKind::IndirectDispatch:
-        goes_on = dispatch_indirect(static_cast<const IndirectDispatchCommand&>(command));
+        goes_on = running_ != nullptr || start_grids(run, static_cast<DispatchCommand&>(command));
+        if (goes_on) {
+          if (!run.advance(may_yield)) {
+            return Progress::Yielded;
+          }
+          goes_on = check_grids(run);
+          running_ = nullptr;
+          next = after_running_;
+        }
         break;
       case CommandKind::Copy: {
         const auto& copy = static_cast<const CopyCommand&>(command);
@@ -89,7 +96,7 @@ bool CommandBuffer::execute() {
         const auto& wait = static_cast<const WaitCommand&>(command);
         bool has_expired = queue_->has_expired();
         if (!has_expired && !queue_->wait_for(*wait.event, wait.value)) {
-          return false;
+          return Progress::WaitsForEvent;
         }
         has_expired = has_expired || queue_->has_expired();
         goes_on = !has_expired || fail_wait(wait);
@@ -99,9 +106,9 @@ bool CommandBuffer::execute() {
     if (!goes_on) {
       faulted_encoder_ = command.encoder;
     }
-    next_command_ = goes_on ? command.next : nullptr;
+    next_command_ = goes_on ? next : nullptr;
   }
-  return true;
+  return Progress::Completed;
 }
 
 void CommandBuffer::begin() {
@@ -115,13 +122,43 @@ void CommandBuffer::begin() {
   executor::ensure_fault_handlers();
 }
 
-bool CommandBuffer::dispatch(const DispatchCommand& command) {
-  return check(executor::run(command.dispatch), *command.pipeline);
+bool CommandBuffer::start_grids(executor::GridRun& run, DispatchCommand& first) {
+  DispatchCommand* last = nullptr;
+  for (Command* command = &first; command != nullptr; command = command->next) {
+    if (command->kind != CommandKind::Dispatch && command->kind != CommandKind::IndirectDispatch) {
+      break;
+    }
+    auto& dispatch = static_cast<DispatchCommand&>(*command);
+    if (last != nullptr && !dispatch.overlaps_previous) {
+      break;
+    }
+    if (command->kind == CommandKind::IndirectDispatch &&
+        !read_grid(static_cast<IndirectDispatchCommand&>(*command))) {
+      return false;
+    }
+    dispatch.grid.dispatch = &dispatch.dispatch;
+    dispatch.grid.next = nullptr;
+    if (last != nullptr) {
+      last->grid.next = &dispatch.grid;
+    }
+    last = &dispatch;
+  }
+  after_running_ = last->next;
+  running_ = &first;
+  run.start(first.grid);
+  return true;
 }
 
-bool CommandBuffer::dispatch_indirect(const IndirectDispatchCommand& command) {
-  executor::Dispatch grid = command.dispatch;
-  abi::Launch& launch = grid.launch;
+bool CommandBuffer::check_grids(const executor::GridRun& run) {
+  const DispatchCommand* command = running_;
+  while (run.faulted() != nullptr && run.faulted() != &command->dispatch) {
+    command = static_cast<const DispatchCommand*>(command->next);
+  }
+  return check(run.fault(), *command->pipeline);
+}
+
+bool CommandBuffer::read_grid(IndirectDispatchCommand& command) {
+  abi::Launch& launch = command.dispatch.launch;
   std::memcpy(launch.threadgroups_per_grid, command.threadgroups_per_grid,
               sizeof(launch.threadgroups_per_grid));
   for (int axis = 0; axis < 3; ++axis) {
@@ -135,7 +172,7 @@ bool CommandBuffer::dispatch_indirect(const IndirectDispatchCommand& command) {
     }
     launch.threads_per_grid[axis] = static_cast<std::uint32_t>(threads);
   }
-  return check(executor::run(grid), *command.pipeline);
+  return true;
 }
 
 bool CommandBuffer::check(const executor::Fault& fault, const ComputePipelineState& pipeline) {

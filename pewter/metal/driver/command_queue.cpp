@@ -130,38 +130,48 @@ void CommandQueue::hand_to_worker() {
 void CommandQueue::run_task(executor::Task& task) {
   CommandQueue& self = *static_cast<DriveTask&>(task).queue;
   self.is_posted_.store(false);
-  self.drive();
+  self.drive(nullptr, true);
   self.release();
 }
 
-void CommandQueue::drive(const CommandBuffer* until) {
+void CommandQueue::drive(const CommandBuffer* until, bool is_worker) {
   foundation::PoolScope pool;
   // Who finds the flag taken leaves; the one who has it looks again after giving it up, so nothing
   // that became ready in between is forgotten.
   while (!is_driven_.exchange(true)) {
-    const bool has_reached_target = run_ready(until);
+    const Outcome outcome = run_ready(until, is_worker);
     is_driven_.store(false);
     if (ready() == nullptr) {
       return;
     }
-    if (has_reached_target) {
+    if (outcome != Outcome::NothingReady) {
       hand_to_worker();
       return;
     }
   }
 }
 
-bool CommandQueue::run_ready(const CommandBuffer* until) {
+CommandQueue::Outcome CommandQueue::run_ready(const CommandBuffer* until, bool is_worker) {
   while (CommandBuffer* buffer = ready()) {
     if (until != nullptr && until->is_completed()) {
-      return true;
+      return Outcome::TargetReached;
     }
-    if (!buffer->execute()) {
-      return false;
+    switch (buffer->execute(run_, is_worker)) {
+      case CommandBuffer::Progress::Completed:
+        finish(*buffer);
+        break;
+      case CommandBuffer::Progress::WaitsForEvent:
+        return Outcome::NothingReady;
+      case CommandBuffer::Progress::Yielded:
+        // Before the flag is given up: afterwards the run may be another's.
+        if (!is_posted_.exchange(true)) {
+          retain();
+          run_.post_continuation(task_);
+        }
+        return Outcome::Yielded;
     }
-    finish(*buffer);
   }
-  return until != nullptr && until->is_completed();
+  return until != nullptr && until->is_completed() ? Outcome::TargetReached : Outcome::NothingReady;
 }
 
 void CommandQueue::finish(CommandBuffer& buffer) {

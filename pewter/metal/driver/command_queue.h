@@ -13,7 +13,7 @@
 #include "pewter/metal/driver/command_storage.h"
 #include "pewter/metal/driver/deadline_timer.h"
 #include "pewter/metal/driver/event.h"
-#include "pewter/metal/executor/executor.h"
+#include "pewter/metal/executor/grid_run.h"
 
 namespace pewter::driver {
 
@@ -23,8 +23,10 @@ class CommandBuffer;
 /// they were enqueued.
 ///
 /// Whoever takes the drive flag runs what is ready: a worker after commit(), or the thread that
-/// waits for a command buffer. A queue whose first command buffer waits for an event is parked and
-/// keeps no thread; the event, or a deadline, starts it again. Safe to use from any thread.
+/// waits for a command buffer. A worker that other queues are waiting for hands the queue on, even
+/// in the middle of a grid, and comes back to it in turn. A queue whose first command buffer waits
+/// for an event is parked and keeps no thread; the event, or a deadline, starts it again. Safe to
+/// use from any thread.
 class CommandQueue final : public Object {
  public:
   using Public = MTL::CommandQueue;
@@ -45,7 +47,7 @@ class CommandQueue final : public Object {
 
   /// Runs what is ready, until nothing is or `until` is completed. Returns at once when another
   /// thread does it.
-  void drive(const CommandBuffer* until = nullptr);
+  void drive(const CommandBuffer* until = nullptr) { drive(until, false); }
 
   /// For the command buffer that is being driven: true when the event has the value; otherwise the
   /// queue is parked and the command buffer must return.
@@ -78,7 +80,9 @@ class CommandQueue final : public Object {
   void mark_scheduled();
   CommandBuffer* ready();
   void hand_to_worker();
-  bool run_ready(const CommandBuffer* until);
+  void drive(const CommandBuffer* until, bool is_worker);
+  enum class Outcome : std::uint8_t { NothingReady, TargetReached, Yielded };
+  Outcome run_ready(const CommandBuffer* until, bool is_worker);
   void finish(CommandBuffer& buffer);
   std::unique_ptr<CommandStorage> take_storage();
 
@@ -88,6 +92,7 @@ class CommandQueue final : public Object {
   std::atomic<bool> is_driven_ = false;
 
   // Belong to the thread that drives, or to the one that wakes a parked queue.
+  executor::GridRun run_;
   ParkedWaiter waiter_;
   ParkedDeadline deadline_;
   Event* awaited_ = nullptr;

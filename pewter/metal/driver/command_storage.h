@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "pewter/metal/driver/body.h"
-#include "pewter/metal/executor/executor.h"
+#include "pewter/metal/executor/grid_run.h"
 
 namespace pewter::driver {
 
@@ -30,7 +30,10 @@ struct DispatchCommand : Command {
   static constexpr CommandKind kKind = CommandKind::Dispatch;
 
   const ComputePipelineState* pipeline;
+  /// Whether it may run together with the dispatch before it.
+  bool overlaps_previous;
   executor::Dispatch dispatch;
+  executor::Grid grid;
 };
 
 /// A dispatch whose number of groups is read when it runs.

@@ -248,11 +248,26 @@ bool ComputeCommandEncoder::set_grid(const std::uint64_t (&threads)[3],
 }
 
 void ComputeCommandEncoder::record() {
-  auto& command = append<DispatchCommand>();
+  fill(append<DispatchCommand>());
+}
+
+void ComputeCommandEncoder::fill(DispatchCommand& command) {
   command.pipeline = pipeline_;
-  command.dispatch.kernel = pipeline_->kernel.get();
+  command.overlaps_previous = overlaps_previous_;
   command.dispatch.launch = launch_;
+  if (auto chosen = pipeline_->variants->choose(command.dispatch); !chosen) {
+    buffer().reject(MTL::CommandBufferErrorInternal, "kernel '{}' for this threadgroup size: {}",
+                    pipeline_->kernel_name, chosen.error().message);
+  }
   command.dispatch.threadgroup_bytes = threadgroup_bytes_;
+  command.dispatch.group_ns = &pipeline_->group_ns;
+  overlaps_previous_ = dispatch_type == MTL::DispatchTypeConcurrent;
+}
+
+void ComputeCommandEncoder::barrier() {
+  if (is_open("memoryBarrier")) {
+    overlaps_previous_ = false;
+  }
 }
 
 void ComputeCommandEncoder::dispatch_threads(const MTL::Size& threads,
@@ -295,10 +310,7 @@ void ComputeCommandEncoder::dispatch_groups(Buffer* arguments,
   }
   buffer().keep(arguments);
   auto& command = append<IndirectDispatchCommand>();
-  command.pipeline = pipeline_;
-  command.dispatch.kernel = pipeline_->kernel.get();
-  command.dispatch.launch = launch_;
-  command.dispatch.threadgroup_bytes = threadgroup_bytes_;
+  fill(command);
   command.threadgroups_per_grid = arguments->data() + offset;
 }
 

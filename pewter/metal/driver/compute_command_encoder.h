@@ -12,8 +12,8 @@ namespace pewter::driver {
 
 /// The body of MTL::ComputeCommandEncoder.
 ///
-/// Dispatches run in the order in which they are encoded, which is right for concurrent encoders
-/// too; barriers and fences have nothing left to do.
+/// Dispatches of a serial encoder run one after another, those of a concurrent one together until
+/// the next barrier. Encoders run one after another, so fences have nothing left to do.
 class ComputeCommandEncoder final : public CommandEncoder {
  public:
   using Public = MTL::ComputeCommandEncoder;
@@ -35,7 +35,9 @@ class ComputeCommandEncoder final : public CommandEncoder {
 
   /// Keeps a resource that kernels reach through pointers in buffers.
   void use(Object* resource);
-  /// For what serial execution makes true by itself.
+  /// Dispatches that follow wait for those before.
+  void barrier();
+  /// For what the order of encoders makes true by itself.
   void ignore(const char* action) { is_open(action); }
   void reject_unsupported(const char* action, const char* reason);
 
@@ -57,6 +59,7 @@ class ComputeCommandEncoder final : public CommandEncoder {
   bool lay_out_threadgroup_memory();
   bool set_grid(const std::uint64_t (&threads)[3], const MTL::Size& group_size);
   void record();
+  void fill(DispatchCommand& command);
 
   const ComputePipelineState* pipeline_ = nullptr;
   Slot slots_[abi::kMaxBuffers];
@@ -64,6 +67,8 @@ class ComputeCommandEncoder final : public CommandEncoder {
   // What the next dispatch takes, kept up to date by the setters.
   abi::Launch launch_ = {};
   std::uint32_t threadgroup_bytes_ = 0;
+  // Whether the next dispatch may run together with the one before.
+  bool overlaps_previous_ = false;
   // Whether bindings and pipeline have been found to fit since either changed.
   bool is_checked_ = false;
 };

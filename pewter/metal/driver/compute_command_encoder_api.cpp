@@ -203,7 +203,7 @@ void MTL::ComputeCommandEncoder::useHeaps(const MTL::Heap* const heaps[], NS::UI
 
 void MTL::ComputeCommandEncoder::memoryBarrier(MTL::BarrierScope) {
   if (auto* self = impl<Body>(this)) {
-    self->ignore("memoryBarrier");
+    self->barrier();
   }
 }
 
@@ -213,7 +213,7 @@ void MTL::ComputeCommandEncoder::memoryBarrier(const MTL::Resource* const resour
     for (NS::UInteger i = 0; i < count; ++i) {
       impl<driver::Resource>(resources[i]);
     }
-    self->ignore("memoryBarrier");
+    self->barrier();
   }
 }
 

@@ -68,21 +68,19 @@ Outcome build(const ComputePipelineDescriptor& descriptor) {
   }
 
   const std::string& name = function->kernel.name;
-  auto code = function->library->compile({name, function->constants});
-  if (!code) {
-    return {nullptr, compile_error(code.error())};
-  }
-  auto loaded = executor::LoadedKernel::load((*code)->object, (*code)->entry,
-                                             {(*code)->needs_fibers, (*code)->stack_bytes});
-  if (!loaded) {
-    return {nullptr,
-            library_error(MTL::LibraryErrorInternal,
-                          fmt::format("'{}' cannot be loaded: {}", name, loaded.error().message))};
+  compiler::KernelRequest request;
+  request.kernel = name;
+  request.constants = function->constants;
+  const std::uint32_t* required = function->kernel.required_threads;
+  auto variants = KernelVariants::create(function->library, std::move(request),
+                                         {required[0], required[1], required[2]});
+  if (!variants) {
+    return {nullptr, compile_error(variants.error())};
   }
 
   auto pipeline = make_ref<ComputePipelineState>();
-  pipeline->kernel = *loaded;
-  pipeline->code = *code;
+  pipeline->variants = std::move(*variants);
+  const compiler::KernelCode& code = pipeline->variants->code();
   pipeline->kernel_name = name;
   pipeline->label = descriptor.label;
   for (const compiler::Parameter& parameter : function->kernel.parameters) {
@@ -90,8 +88,8 @@ Outcome build(const ComputePipelineDescriptor& descriptor) {
       pipeline->parameters.push_back(parameter);
     }
   }
-  pipeline->required_buffers = (*code)->required_buffers;
-  pipeline->static_threadgroup_bytes = (*code)->threadgroup_bytes;
+  pipeline->required_buffers = code.required_buffers;
+  pipeline->static_threadgroup_bytes = code.threadgroup_bytes;
   pipeline->max_total_threads = thread_limit(descriptor, *function);
   std::copy_n(function->kernel.required_threads, 3, pipeline->required_threads);
   pipeline->group_size_is_multiple_of_width = descriptor.group_size_is_multiple_of_width;

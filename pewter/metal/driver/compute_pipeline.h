@@ -1,18 +1,19 @@
 #pragma once
 
 #include <Metal/MTLComputePipeline.hpp>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "pewter/compiler/compiler.h"
 #include "pewter/metal/driver/body.h"
-#include "pewter/metal/executor/loaded_kernel.h"
+#include "pewter/metal/driver/kernel_variants.h"
 
 namespace pewter::driver {
 
-/// The body of MTL::ComputePipelineState: a loaded kernel and what a dispatch must know about it.
-/// Never changes.
+/// The body of MTL::ComputePipelineState: loaded code and what a dispatch must know about it.
+/// Never changes, but for what it remembers of the time that its groups take.
 class ComputePipelineState final : public Object {
  public:
   using Public = MTL::ComputePipelineState;
@@ -20,8 +21,7 @@ class ComputePipelineState final : public Object {
 
   ComputePipelineState() : Object(kClass) {}
 
-  std::shared_ptr<const executor::LoadedKernel> kernel;
-  std::shared_ptr<const compiler::KernelCode> code;
+  std::unique_ptr<const KernelVariants> variants;
   /// The kernel's own name, for messages.
   std::string kernel_name;
   Ref<String> label;
@@ -37,6 +37,7 @@ class ComputePipelineState final : public Object {
   bool group_size_is_multiple_of_width = false;
   bool support_indirect_command_buffers = false;
   MTL::ShaderValidation shader_validation = MTL::ShaderValidationDefault;
+  mutable std::atomic<std::uint32_t> group_ns = 0;
 };
 
 }  // namespace pewter::driver

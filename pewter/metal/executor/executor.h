@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -32,9 +33,13 @@ struct Fault {
 /// One grid, ready to run: the kernel and what its threads read.
 struct Dispatch {
   const LoadedKernel* kernel = nullptr;
+  /// For groups at the edge of the grid that are smaller than the others; null means the same.
+  const LoadedKernel* edge_kernel = nullptr;
   abi::Launch launch;
   /// Static and dynamic threadgroup memory together.
   std::uint32_t threadgroup_bytes = 0;
+  /// Where the time of a group is remembered from grid to grid, in nanoseconds; may be null.
+  std::atomic<std::uint32_t>* group_ns = nullptr;
 };
 
 /// Runs a grid on the worker threads, with the calling thread helping, and returns when it has

@@ -17,6 +17,9 @@ struct KernelTraits {
   bool needs_fibers = false;
   /// Estimated bytes of stack for one thread.
   std::uint32_t stack_bytes = 0;
+  /// Bytes of `abi::Group::program_memory` for every `program_lanes` threads of a group.
+  std::uint32_t program_bytes = 0;
+  std::uint32_t program_lanes = 1;
 };
 
 /// A relocatable object mapped executable, its symbols bound to the executor's built-ins.

@@ -17,6 +17,25 @@ constexpr std::size_t kGuardBytes = std::size_t(64) << 10;
 constexpr std::size_t kSignalStackBytes = std::size_t(64) << 10;
 constexpr std::size_t kThreadgroupAlignment = 128;
 
+/// What both kernels of a dispatch need together.
+KernelTraits joined_traits(const Dispatch& dispatch) {
+  KernelTraits traits = dispatch.kernel->traits();
+  if (dispatch.edge_kernel != nullptr) {
+    const KernelTraits& other = dispatch.edge_kernel->traits();
+    traits.needs_fibers = traits.needs_fibers || other.needs_fibers;
+    traits.stack_bytes = std::max(traits.stack_bytes, other.stack_bytes);
+  }
+  return traits;
+}
+
+std::size_t program_memory_bytes(const LoadedKernel* kernel, std::size_t thread_count) {
+  if (kernel == nullptr) {
+    return 0;
+  }
+  const KernelTraits& traits = kernel->traits();
+  return (thread_count + traits.program_lanes - 1) / traits.program_lanes * traits.program_bytes;
+}
+
 }  // namespace
 
 ThreadState& ThreadState::current() {
@@ -58,7 +77,7 @@ void ThreadState::ensure_signal_stack() {
 }
 
 bool ThreadState::prepare(const Dispatch& dispatch) {
-  const KernelTraits& traits = dispatch.kernel->traits();
+  const KernelTraits traits = joined_traits(dispatch);
   const std::size_t stack_bytes =
       std::max(kMinStackBytes, traits.needs_fibers ? 0 : kStackReserve + traits.stack_bytes);
   if (stack_.piece_bytes() < stack_bytes || !stack_) {
@@ -76,14 +95,25 @@ bool ThreadState::prepare(const Dispatch& dispatch) {
     return false;
   }
   threadgroup_memory_ = threadgroup_.end(0) - threadgroup_bytes;
+  const std::uint32_t(&size)[3] = dispatch.launch.threads_per_threadgroup;
+  const std::size_t thread_count = std::size_t{size[0]} * size[1] * size[2];
+  const std::size_t program_bytes =
+      std::max(program_memory_bytes(dispatch.kernel, thread_count),
+               program_memory_bytes(dispatch.edge_kernel, thread_count));
+  if (program_bytes > program_memory_.piece_bytes()) {
+    program_memory_ = {};
+    program_memory_ = GuardedMemory::allocate(1, program_bytes, kGuardBytes);
+    if (!program_memory_) {
+      return false;
+    }
+  }
 
   uses_fibers_ = traits.needs_fibers;
   if (uses_fibers_) {
     if (fibers_ == nullptr) {
       fibers_ = std::make_unique<FiberGroup>();
     }
-    const std::uint32_t(&size)[3] = dispatch.launch.threads_per_threadgroup;
-    if (!fibers_->prepare(size[0] * size[1] * size[2], traits.stack_bytes)) {
+    if (!fibers_->prepare(static_cast<std::uint32_t>(thread_count), traits.stack_bytes)) {
       return false;
     }
   }
@@ -95,6 +125,9 @@ bool ThreadState::prepare(const Dispatch& dispatch) {
 void ThreadState::trim() {
   if (stack_.piece_bytes() > kMaxKeptStackBytes) {
     stack_ = {};
+  }
+  if (program_memory_.piece_bytes() > kMaxKeptStackBytes) {
+    program_memory_ = {};
   }
   if (fibers_ != nullptr) {
     fibers_->trim();

@@ -35,6 +35,8 @@ class ThreadState {
   void* stack_top() const { return stack_.end(0); }
   /// Memory that ends at a guard, so that an access past its end is noticed.
   std::byte* threadgroup_memory() const { return threadgroup_memory_; }
+  /// Null when the kernel's programs keep nothing.
+  std::byte* program_memory() const { return program_memory_ ? program_memory_.begin(0) : nullptr; }
 
  private:
   void ensure_signal_stack();
@@ -45,6 +47,7 @@ class ThreadState {
   GuardedMemory stack_;
   GuardedMemory threadgroup_;
   std::byte* threadgroup_memory_ = nullptr;
+  GuardedMemory program_memory_;
   std::unique_ptr<FiberGroup> fibers_;
   bool uses_fibers_ = false;
 };

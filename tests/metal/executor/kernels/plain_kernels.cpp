@@ -96,6 +96,18 @@ PEWTER_KERNEL(wait_for_flag) {
   }
 }
 
+/// Sets buffer(0)[0].
+PEWTER_KERNEL(set_flag) {
+  __atomic_store_n(buffer<std::uint32_t>(launch, 0), 1, __ATOMIC_RELEASE);
+}
+
+/// Takes a while in each group, unless buffer(0)[0] is set.
+PEWTER_KERNEL(linger_until_flag) {
+  const auto* flag = buffer<const std::uint32_t>(launch, 0);
+  for (int i = 0; i < 20000 && __atomic_load_n(flag, __ATOMIC_ACQUIRE) == 0; ++i) {
+  }
+}
+
 namespace {
 __attribute__((noinline)) int descend(volatile int* depth) {
   volatile char frame[256];

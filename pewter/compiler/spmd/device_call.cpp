@@ -1,0 +1,60 @@
+#include "pewter/compiler/spmd/device_call.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+namespace pewter::compiler::spmd {
+
+DeviceCall device_call(const llvm::Value& value) {
+  using Kind = DeviceCall::Kind;
+  DeviceCall result;
+  const auto* call = llvm::dyn_cast<llvm::CallInst>(&value);
+  const llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
+  if (callee == nullptr) {
+    return result;
+  }
+  llvm::StringRef name = callee->getName();
+  if (name == kLaneCall) {
+    result.kind = Kind::Lane;
+  } else if (name == kAllCall) {
+    result.kind = Kind::AllLanes;
+  }
+  if (!name.consume_front("air.")) {
+    return result;
+  }
+  if (name == "wg.barrier") {
+    result.kind = Kind::GroupBarrier;
+    return result;
+  }
+  if (name == "simdgroup.barrier") {
+    result.kind = Kind::SimdgroupBarrier;
+    return result;
+  }
+  if (name.starts_with("simdgroup_matrix_8x8_multiply_accumulate")) {
+    result.kind = Kind::MatrixMultiply;
+    return result;
+  }
+  if (name.consume_front("quad_")) {
+    result.group = 4;
+  } else if (!name.consume_front("simd_")) {
+    return result;
+  }
+  const auto [operation, type] = name.split('.');
+  result.operation = operation;
+  result.is_signed = type.starts_with("s.");
+  result.kind = llvm::StringSwitch<Kind>(operation)
+                    .Cases("sum", "product", "min", "max", "and", "or", "xor", Kind::Reduce)
+                    .Case("broadcast_first", Kind::BroadcastFirst)
+                    .Case("ballot", Kind::Ballot)
+                    .Case("active_threads_mask", Kind::ActiveMask)
+                    .Case("all", Kind::All)
+                    .Case("any", Kind::Any)
+                    .Case("is_first", Kind::IsFirst)
+                    .Case("broadcast", Kind::Shuffle)
+                    .StartsWith("prefix_", Kind::Scan)
+                    .StartsWith("shuffle_and_fill", Kind::ShuffleAndFill)
+                    .StartsWith("shuffle", Kind::Shuffle)
+                    .Default(Kind::None);
+  return result;
+}
+
+}  // namespace pewter::compiler::spmd

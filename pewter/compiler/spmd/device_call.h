@@ -1,0 +1,53 @@
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/IR/Instructions.h"
+
+namespace pewter::compiler::spmd {
+
+/// Marker call: the number of the lane in its program, from 0.
+inline constexpr const char* kLaneCall = "pewter.lane";
+/// Marker call: whether the condition holds in every active lane of the program.
+inline constexpr const char* kAllCall = "pewter.all";
+
+/// Metadata on the load of the address of a group's threadgroup memory.
+inline constexpr const char* kThreadgroupMemory = "pewter.threadgroup_memory";
+
+/// What a call of one of the device's own functions does with the lanes of a program.
+struct DeviceCall {
+  enum class Kind {
+    None,
+    Lane,
+    AllLanes,
+    GroupBarrier,
+    SimdgroupBarrier,
+    /// sum, product, min, max, and, or, xor: the same result in each lane of a simdgroup.
+    Reduce,
+    /// prefix_inclusive_sum and its kind.
+    Scan,
+    /// shuffle, shuffle_up, ..., broadcast: a value of another lane.
+    Shuffle,
+    ShuffleAndFill,
+    BroadcastFirst,
+    Ballot,
+    ActiveMask,
+    All,
+    Any,
+    IsFirst,
+    MatrixMultiply,
+  };
+
+  Kind kind = Kind::None;
+  /// Lanes that take part together: 32, or 4 for the quad functions.
+  unsigned group = 32;
+  /// What remains of the name, for instance "sum", "prefix_exclusive_product" or "shuffle_xor".
+  llvm::StringRef operation;
+  bool is_signed = false;
+
+  bool is_cross_lane() const { return kind >= Kind::SimdgroupBarrier; }
+};
+
+/// Recognises calls by the name of what they call.
+DeviceCall device_call(const llvm::Value& value);
+
+}  // namespace pewter::compiler::spmd

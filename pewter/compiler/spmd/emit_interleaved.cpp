@@ -1,0 +1,246 @@
+#include <algorithm>
+
+#include "pewter/compiler/spmd/emitter.h"
+
+namespace pewter::compiler::spmd {
+namespace {
+
+// Structures larger than this are gathered: most of what would be loaded is not wanted.
+constexpr unsigned kMaxStride = 8;
+
+}  // namespace
+
+/// Elements from lane to lane, when it is the same number between all of them and a small one.
+std::optional<unsigned> Emitter::element_stride(const llvm::Value* pointer,
+                                                std::uint64_t size) const {
+  const Shape& shape = analyses_.shapes.of(pointer);
+  if (shape.kind != Shape::Kind::Affine || shape.terms.size() != 1 ||
+      shape.terms[0].factor != nullptr || shape.accuracy == Shape::Accuracy::LaneZero) {
+    return std::nullopt;
+  }
+  const std::vector<std::int64_t>& lanes = shape.terms[0].lanes;
+  const std::int64_t stride = lanes[1] - lanes[0];
+  const auto bytes = static_cast<std::int64_t>(size);
+  if (stride <= bytes || stride % bytes != 0 || stride / bytes > kMaxStride) {
+    return std::nullopt;
+  }
+  for (std::size_t lane = 1; lane < lanes.size(); ++lane) {
+    if (lanes[lane] - lanes[lane - 1] != stride) {
+      return std::nullopt;
+    }
+  }
+  return static_cast<unsigned>(stride / bytes);
+}
+
+/// The accesses after `first` in its block to the same structures, up to where memory may change.
+std::optional<Emitter::Interleaved> Emitter::find_interleaved(llvm::Instruction& first) const {
+  const bool is_load = llvm::isa<llvm::LoadInst>(first);
+  llvm::Type* type = llvm::getLoadStoreType(&first);
+  const std::uint64_t size = layout_.getTypeStoreSize(type);
+  const auto base_and_offset = [&](const llvm::Instruction& access) {
+    llvm::APInt offset(64, 0);
+    const llvm::Value* base =
+        llvm::getLoadStorePointerOperand(&access)->stripAndAccumulateConstantOffsets(layout_,
+                                                                                     offset, true);
+    return std::pair(base, offset.getSExtValue());
+  };
+  const auto stride = element_stride(llvm::getLoadStorePointerOperand(&first), size);
+  if (!stride || layout_.getTypeSizeInBits(type) != size * 8) {
+    return std::nullopt;
+  }
+  const auto [base, first_offset] = base_and_offset(first);
+  Interleaved found;
+  found.stride = *stride;
+  std::vector<std::int64_t> offsets;
+  for (llvm::Instruction* next = &first; next != nullptr; next = next->getNextNode()) {
+    const bool is_access =
+        is_load ? llvm::isa<llvm::LoadInst>(next) : llvm::isa<llvm::StoreInst>(next);
+    if (is_access && llvm::getLoadStoreType(next) == type && !next->isAtomic() &&
+        !next->isVolatile()) {
+      const auto [other, offset] = base_and_offset(*next);
+      const std::int64_t distance = offset - first_offset;
+      const auto bytes = static_cast<std::int64_t>(size);
+      if (other == base && distance % bytes == 0 &&
+          std::abs(distance) < bytes * static_cast<std::int64_t>(*stride)) {
+        found.members.push_back(next);
+        offsets.push_back(distance / bytes);
+        continue;
+      }
+    }
+    if (is_load ? next->mayWriteToMemory() : next->mayReadOrWriteMemory()) {
+      break;
+    }
+  }
+  const auto [lowest, highest] = std::minmax_element(offsets.begin(), offsets.end());
+  if (*highest - *lowest >= static_cast<std::int64_t>(*stride)) {
+    // Two neighbouring structures; the first access alone then.
+    found.members.resize(1);
+    offsets.assign(1, 0);
+  }
+  const std::int64_t low = *std::min_element(offsets.begin(), offsets.end());
+  for (const std::int64_t offset : offsets) {
+    found.elements.push_back(static_cast<unsigned>(offset - low));
+    found.last_element = std::max(found.last_element, found.elements.back());
+  }
+  return found;
+}
+
+/// Lane l of the result is element `element + l * stride` of what `parts` hold; part i begins at
+/// element `starts[i]`.
+llvm::Value* Emitter::pick_elements(llvm::ArrayRef<llvm::Value*> parts,
+                                    llvm::ArrayRef<unsigned> starts,
+                                    unsigned element,
+                                    unsigned stride) {
+  const unsigned per_chunk = lanes_.per_chunk;
+  // Pairs of parts first: a shuffle takes two.
+  llvm::Value* joined = nullptr;
+  llvm::SmallVector<bool, 16> taken(per_chunk, false);
+  for (std::size_t part = 0; part < parts.size(); part += 2) {
+    const bool is_pair = part + 1 < parts.size();
+    llvm::SmallVector<int, 16> order(per_chunk, llvm::PoisonMaskElem);
+    llvm::SmallVector<int, 16> blend(per_chunk);
+    bool any = false;
+    for (unsigned lane = 0; lane < per_chunk; ++lane) {
+      const unsigned wanted = element + lane * stride;
+      blend[lane] = static_cast<int>(lane);
+      for (unsigned which = 0; which < (is_pair ? 2U : 1U) && !taken[lane]; ++which) {
+        const unsigned start = starts[part + which];
+        if (wanted >= start && wanted < start + per_chunk) {
+          order[lane] = static_cast<int>(wanted - start + which * per_chunk);
+          blend[lane] = static_cast<int>(lane + per_chunk);
+          taken[lane] = true;
+          any = true;
+        }
+      }
+    }
+    if (!any) {
+      continue;
+    }
+    llvm::Value* picked = builder_.CreateShuffleVector(
+        parts[part], is_pair ? parts[part + 1] : llvm::PoisonValue::get(parts[part]->getType()),
+        order);
+    joined = joined == nullptr ? picked : builder_.CreateShuffleVector(joined, picked, blend);
+  }
+  return joined;
+}
+
+// Structures of all lanes of a chunk lie side by side: they are loaded whole, and their elements
+// sorted out in registers.
+bool Emitter::emit_interleaved_load(llvm::LoadInst& load) {
+  if (!mask_.empty() || load.isAtomic() || load.isVolatile()) {
+    return false;
+  }
+  const auto group = find_interleaved(load);
+  if (!group) {
+    return false;
+  }
+  const unsigned per_chunk = lanes_.per_chunk;
+  const unsigned total = (per_chunk - 1) * group->stride + group->last_element + 1;
+  llvm::Type* type = load.getType();
+  // The address of the first element may be computed later; it differs from this one's by a
+  // constant.
+  const std::int64_t back = static_cast<std::int64_t>(group->elements[0]) *
+                            static_cast<std::int64_t>(layout_.getTypeStoreSize(type));
+  llvm::SmallVector<Chunks, 8> results(group->members.size());
+  for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
+    ++tally_.strided_accesses;
+    llvm::Value* start = builder_.CreateGEP(builder_.getInt8Ty(),
+                                            scalar_at(load.getPointerOperand(), chunk * per_chunk),
+                                            builder_.getInt64(static_cast<std::uint64_t>(-back)));
+    llvm::SmallVector<llvm::Value*, 8> parts;
+    llvm::SmallVector<unsigned, 8> starts;
+    for (unsigned at = 0; at < total; at += per_chunk) {
+      // The last one ends where the structures do.
+      starts.push_back(std::min(at, total - per_chunk));
+      parts.push_back(builder_.CreateAlignedLoad(
+          chunk_type(type), builder_.CreateConstGEP1_32(type, start, starts.back()),
+          load.getAlign()));
+    }
+    for (std::size_t i = 0; i < group->members.size(); ++i) {
+      results[i].push_back(pick_elements(parts, starts, group->elements[i], group->stride));
+    }
+  }
+  for (std::size_t i = 0; i < group->members.size(); ++i) {
+    define_vector(group->members[i], std::move(results[i]));
+  }
+  return true;
+}
+
+// Only structures that are stored whole: nothing between their elements may be touched.
+bool Emitter::emit_interleaved_store(llvm::StoreInst& store) {
+  if (!mask_.empty() || store.isAtomic() || store.isVolatile()) {
+    return false;
+  }
+  auto known = interleaved_stores_.find(&store);
+  if (known == interleaved_stores_.end()) {
+    const auto group = find_interleaved(store);
+    if (!group || group->members.size() != group->stride ||
+        group->last_element + 1 != group->stride) {
+      return false;
+    }
+    std::vector<bool> present(group->stride, false);
+    for (const unsigned element : group->elements) {
+      present[element] = true;
+    }
+    if (!std::all_of(present.begin(), present.end(), [](bool there) { return there; })) {
+      return false;
+    }
+    for (llvm::Instruction* member : group->members) {
+      interleaved_stores_[llvm::cast<llvm::StoreInst>(member)] = *group;
+    }
+    known = interleaved_stores_.find(&store);
+  }
+  const Interleaved& group = known->second;
+  if (group.members.back() != &store) {
+    return true;
+  }
+  const unsigned per_chunk = lanes_.per_chunk;
+  llvm::Type* type = store.getValueOperand()->getType();
+  const auto size = static_cast<std::int64_t>(layout_.getTypeStoreSize(type));
+  std::vector<Chunks> values(group.stride);
+  for (std::size_t i = 0; i < group.members.size(); ++i) {
+    values[group.elements[i]] =
+        vector(llvm::cast<llvm::StoreInst>(group.members[i])->getValueOperand());
+  }
+  for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
+    ++tally_.strided_accesses;
+    llvm::Value* start = builder_.CreateGEP(
+        builder_.getInt8Ty(), scalar_at(store.getPointerOperand(), chunk * per_chunk),
+        builder_.getInt64(
+            static_cast<std::uint64_t>(-size * static_cast<std::int64_t>(group.elements.back()))));
+    for (unsigned part = 0; part < group.stride; ++part) {
+      // Position p of this vector is element p % stride of lane p / stride.
+      llvm::Value* joined = nullptr;
+      for (unsigned element = 0; element < group.stride; element += 2) {
+        const bool is_pair = element + 1 < group.stride;
+        llvm::SmallVector<int, 16> order(per_chunk, llvm::PoisonMaskElem);
+        llvm::SmallVector<int, 16> blend(per_chunk);
+        bool any = false;
+        for (unsigned i = 0; i < per_chunk; ++i) {
+          const unsigned position = part * per_chunk + i;
+          const unsigned wanted = position % group.stride;
+          const unsigned lane = position / group.stride;
+          const bool here = wanted == element || (is_pair && wanted == element + 1);
+          order[i] =
+              here ? static_cast<int>(lane + (wanted - element) * per_chunk) : llvm::PoisonMaskElem;
+          blend[i] = static_cast<int>(here ? i + per_chunk : i);
+          any = any || here;
+        }
+        if (!any) {
+          continue;
+        }
+        llvm::Value* picked = builder_.CreateShuffleVector(
+            values[element][chunk],
+            is_pair ? values[element + 1][chunk]
+                    : llvm::PoisonValue::get(values[element][chunk]->getType()),
+            order);
+        joined = joined == nullptr ? picked : builder_.CreateShuffleVector(joined, picked, blend);
+      }
+      builder_.CreateAlignedStore(
+          joined, builder_.CreateConstGEP1_32(type, start, part * per_chunk), store.getAlign());
+    }
+  }
+  return true;
+}
+
+}  // namespace pewter::compiler::spmd

@@ -1,0 +1,239 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+#include "pewter/base/result.h"
+#include "pewter/compiler/spmd/device_call.h"
+#include "pewter/compiler/spmd/mask_plan.h"
+#include "pewter/compiler/spmd/shape_analysis.h"
+
+namespace pewter::compiler::spmd {
+
+/// Lanes of a program, and of the vectors that its values are made of.
+struct Lanes {
+  unsigned width = 32;
+  unsigned per_chunk = 8;
+
+  unsigned chunks() const { return width / per_chunk; }
+};
+
+/// A value of all lanes: one vector for each chunk. As a mask, empty means every lane.
+using Chunks = llvm::SmallVector<llvm::Value*, 8>;
+
+/// What the emitter needs to know of the function that it turns into a program.
+struct Analyses {
+  Analyses(llvm::Function& function, Lanes program_lanes)
+      : lanes(program_lanes),
+        uniformity(function, program_lanes.width),
+        control_flow(function, uniformity),
+        shapes(function, uniformity, control_flow, program_lanes.width),
+        masks(control_flow, uniformity) {}
+
+  const Lanes lanes;
+  const Uniformity uniformity;
+  const ControlFlow control_flow;
+  const ShapeAnalysis shapes;
+  const MaskPlan masks;
+};
+
+/// Accesses and branches by how they were emitted, for people who ask why a kernel is slow.
+struct Tally {
+  unsigned uniform_branches = 0;
+  unsigned divergent_branches = 0;
+  unsigned uniform_accesses = 0;
+  unsigned consecutive_accesses = 0;
+  unsigned strided_accesses = 0;
+  unsigned gathers = 0;
+};
+
+/// Writes the program of a thread function: its instructions for all lanes at once.
+///
+/// Nodes are emitted along the dominator tree of each region, every one nested in the blocks that
+/// must run for it to run and skipped when none of its lanes is active. So whatever is defined in a
+/// block dominates its uses in the program too; only masks and phis need memory, which LLVM
+/// promotes to registers afterwards.
+class Emitter {
+ public:
+  /// `target` takes the parameters of `source`. With `lane_count` the program runs that many of its
+  /// first lanes, otherwise all of them.
+  Emitter(llvm::Function& source,
+          llvm::Function& target,
+          const Analyses& analyses,
+          llvm::Value* lane_count);
+
+  /// Fails, with what stood in the way, for a construct that has no vector form.
+  Result<Tally> run();
+
+ private:
+  using Builder = llvm::IRBuilder<>;
+  using Slots = llvm::SmallVector<llvm::AllocaInst*, 8>;
+
+  // Regions, blocks and edges: emitter.cpp.
+  void emit_region(const llvm::Loop* region);
+  void emit_node(const llvm::Loop* region, llvm::BasicBlock* node);
+  void emit_loop(llvm::Loop* loop);
+  void emit_block(llvm::BasicBlock* block);
+  void emit_branch(llvm::BasicBlock* block);
+  void take_edge(llvm::BasicBlock* from, llvm::BasicBlock* to, const Chunks& lanes, bool diverges);
+  void store_phis(llvm::BasicBlock* from, llvm::BasicBlock* to, const Chunks* blend);
+  bool is_cheap_to_run(const llvm::BasicBlock* block) const;
+  bool needs_check(const llvm::Loop* region, llvm::BasicBlock* node) const;
+  llvm::Value* runs(llvm::BasicBlock* node);
+  llvm::AllocaInst* new_slot(llvm::Type* type, const llvm::Twine& name);
+  Slots& vector_slots(const llvm::PHINode* phi);
+  llvm::AllocaInst*& scalar_slot(const llvm::PHINode* phi);
+  Slots& mask_slots(unsigned number);
+  llvm::AllocaInst*& guard_slot(const llvm::BasicBlock* block);
+
+  // Values: emit_values.cpp.
+  llvm::Value* scalar(const llvm::Value* value);
+  llvm::Value* scalar_at(const llvm::Value* value, unsigned lane);
+  const Chunks& vector(const llvm::Value* value);
+  Chunks affine_vector(const llvm::Value* value);
+  llvm::Value* term_at(const Term& term, unsigned lane, llvm::Type* type);
+  void define_scalar(const llvm::Value* value, llvm::Value* result);
+  void define_vector(const llvm::Value* value, Chunks result);
+  void emit_instruction(llvm::Instruction& instruction);
+  void emit_scalar(llvm::Instruction& instruction);
+  void emit_lanewise(llvm::Instruction& instruction);
+  llvm::Value* emit_chunk(llvm::Instruction& instruction,
+                          llvm::ArrayRef<llvm::Value*> operands,
+                          unsigned chunk);
+  void emit_intrinsic(llvm::IntrinsicInst& intrinsic);
+  void emit_call(llvm::CallInst& call);
+  void emit_component(llvm::Instruction& instruction);
+  llvm::SmallVector<Chunks, 2> components(const llvm::Value* value);
+
+  // Masks: emit_values.cpp.
+  const Chunks& mask() const { return mask_; }
+  llvm::Value* lane_bits(llvm::Value* mask);
+  llvm::Value* any_of(const Chunks& mask);
+  llvm::Value* all_of(const Chunks& mask);
+  llvm::Value* active(unsigned chunk);
+  Chunks masked_condition(const Chunks& lanes, const llvm::Value* condition, bool negate);
+
+  // Memory: emit_memory.cpp.
+  enum class Pattern { Same, Consecutive, Reverse, Strided, Any };
+  Pattern pattern(const llvm::Value* pointer, unsigned chunk, std::uint64_t size) const;
+  llvm::Value* offset_address(llvm::Value* base, const Shape& shape, unsigned from, unsigned to);
+  llvm::Value* lane_pointers(const llvm::Value* pointer, unsigned chunk, Pattern pattern);
+  void emit_load(llvm::LoadInst& load);
+  llvm::Value* load_chunk(llvm::LoadInst& load, unsigned chunk);
+  llvm::Value* load_consecutive(llvm::Type* element,
+                                llvm::Value* address,
+                                llvm::Align align,
+                                llvm::Value* active_lanes);
+  llvm::Value* gather(llvm::LoadInst& load, llvm::Value* pointers, unsigned chunk);
+  void emit_store(llvm::StoreInst& store);
+  void store_chunk(llvm::StoreInst& store, unsigned chunk, llvm::Value* value);
+  void store_masked(llvm::StoreInst& store,
+                    llvm::Value* address,
+                    llvm::Value* value,
+                    llvm::Value* active_lanes);
+  void store_to_one_place(llvm::StoreInst& store);
+  void scatter(llvm::StoreInst& store, llvm::Value* pointers, llvm::Value* value, unsigned chunk);
+  bool is_group_memory(const llvm::Value* pointer) const;
+  bool is_private_memory(const llvm::Value* pointer) const;
+  llvm::Value* spare_memory();
+  llvm::Value* reverse(llvm::Value* value);
+
+  // Neighbouring parts of strided structures: emit_interleaved.cpp.
+  struct Interleaved {
+    /// Accesses of one stride, in the order of the block.
+    std::vector<llvm::Instruction*> members;
+    /// Element of the structure that each accesses, counted from the first one used.
+    std::vector<unsigned> elements;
+    /// Elements from one lane's structure to the next.
+    unsigned stride = 0;
+    unsigned last_element = 0;
+  };
+  std::optional<unsigned> element_stride(const llvm::Value* pointer, std::uint64_t size) const;
+  std::optional<Interleaved> find_interleaved(llvm::Instruction& first) const;
+  bool emit_interleaved_load(llvm::LoadInst& load);
+  llvm::Value* pick_elements(llvm::ArrayRef<llvm::Value*> parts,
+                             llvm::ArrayRef<unsigned> starts,
+                             unsigned element,
+                             unsigned stride);
+  bool emit_interleaved_store(llvm::StoreInst& store);
+
+  // Atomic operations: emit_atomics.cpp.
+  void emit_atomic(llvm::Instruction& instruction);
+  bool emit_combined_atomic(llvm::AtomicRMWInst& atomic);
+  llvm::SmallVector<llvm::Value*, 2> emit_lane_atomic(llvm::Instruction& instruction,
+                                                      llvm::ArrayRef<llvm::Value*> operands);
+
+  // Operations across lanes: emit_cross_lane.cpp.
+  void emit_cross_lane(llvm::CallInst& call, const DeviceCall& device);
+  void define_grouped(const llvm::CallInst& call, llvm::ArrayRef<llvm::Value*> per_simdgroup);
+  llvm::Value* combine(const DeviceCall& device, llvm::Value* a, llvm::Value* b);
+  llvm::Constant* identity(const DeviceCall& device, llvm::Type* type);
+  Chunks masked_operand(const llvm::Value* value, llvm::Constant* inactive);
+  void emit_reduce(llvm::CallInst& call, const DeviceCall& device);
+  llvm::Value* reduce_chunks(Chunks values, const DeviceCall& device);
+  void emit_scan(llvm::CallInst& call, const DeviceCall& device);
+  void emit_shuffle(llvm::CallInst& call, const DeviceCall& device);
+  void emit_shuffle_and_fill(llvm::CallInst& call, const DeviceCall& device);
+  void emit_vote(llvm::CallInst& call, const DeviceCall& device);
+  void emit_quad_vote(llvm::CallInst& call, const DeviceCall& device);
+  void emit_matrix_multiply(llvm::CallInst& call);
+  llvm::Value* simdgroup_bits(const Chunks& mask, unsigned first_chunk);
+  Chunks permute(const Chunks& values, llvm::ArrayRef<int> source_lanes);
+  llvm::Value* in_memory(const Chunks& values, const llvm::Twine& name);
+  llvm::Value* read_lanes(llvm::Value* memory, llvm::Type* element, llvm::Value* indices);
+  unsigned chunks_per_simdgroup() const;
+
+  // Small things.
+  llvm::FixedVectorType* chunk_type(llvm::Type* element) const {
+    return llvm::FixedVectorType::get(element, lanes_.per_chunk);
+  }
+  llvm::FixedVectorType* mask_type() { return chunk_type(builder_.getInt32Ty()); }
+  llvm::Value* splat(llvm::Value* value) {
+    return builder_.CreateVectorSplat(lanes_.per_chunk, value);
+  }
+  llvm::Constant* lane_numbers(unsigned chunk, llvm::Type* type, unsigned modulo = 0) const;
+  llvm::BasicBlock* new_block(const llvm::Twine& name) {
+    return llvm::BasicBlock::Create(target_.getContext(), name, &target_);
+  }
+  void give_up(const std::string& reason, const llvm::Instruction& instruction);
+
+  llvm::Function& source_;
+  llvm::Function& target_;
+  const Analyses& analyses_;
+  const Lanes lanes_;
+  llvm::Value* const lane_count_;
+  const llvm::DataLayout& layout_;
+  Builder builder_;
+  llvm::BasicBlock* allocas_ = nullptr;
+
+  std::unordered_map<const llvm::Value*, llvm::Value*> scalars_;
+  std::unordered_map<const llvm::Value*, Chunks> vectors_;
+  std::unordered_map<const llvm::Value*, llvm::SmallVector<Chunks, 2>> components_;
+  /// Vectors that were made where they were needed: forgotten where that place does not dominate.
+  std::vector<const llvm::Value*> made_here_;
+
+  /// Stores that are done together with a later one of their block.
+  std::unordered_map<const llvm::StoreInst*, Interleaved> interleaved_stores_;
+
+  std::unordered_map<const llvm::PHINode*, Slots> vector_slots_;
+  std::unordered_map<const llvm::PHINode*, llvm::AllocaInst*> scalar_slots_;
+  std::vector<Slots> mask_slots_;
+  std::unordered_map<const llvm::BasicBlock*, llvm::AllocaInst*> guard_slots_;
+  /// Of each loop: the lanes that go on, or one bit when all do the same.
+  std::unordered_map<const llvm::Loop*, Slots> continue_slots_;
+  std::map<const llvm::BasicBlock*, std::vector<llvm::BasicBlock*>> children_;
+
+  Chunks program_mask_;
+  Chunks mask_;
+  llvm::Value* spare_memory_ = nullptr;
+  Tally tally_;
+  std::string reason_;
+};
+
+}  // namespace pewter::compiler::spmd

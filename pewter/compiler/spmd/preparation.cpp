@@ -1,0 +1,209 @@
+#include "pewter/compiler/spmd/preparation.h"
+
+#include <vector>
+
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/Scalarizer.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/BreakCriticalEdges.h"
+#include "llvm/Transforms/Utils/FixIrreducible.h"
+#include "llvm/Transforms/Utils/LCSSA.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LowerMemIntrinsics.h"
+#include "llvm/Transforms/Utils/LowerSwitch.h"
+#include "llvm/Transforms/Utils/UnifyFunctionExitNodes.h"
+
+namespace pewter::compiler::spmd {
+namespace {
+
+// Copies up to this size become single loads and stores.
+constexpr std::uint64_t kMaxUnrolledCopy = 256;
+
+/// The largest unit of 8 bytes or less that copies and sets of a constant size can go by.
+unsigned unit_bytes(std::uint64_t size, llvm::Align alignment) {
+  unsigned unit = 8;
+  while (unit > 1 && (size % unit != 0 || alignment.value() % unit != 0)) {
+    unit /= 2;
+  }
+  return unit;
+}
+
+void expand_copy(llvm::MemTransferInst& copy, std::uint64_t size) {
+  llvm::IRBuilder<> builder(&copy);
+  const llvm::Align alignment =
+      std::min(copy.getDestAlign().valueOrOne(), copy.getSourceAlign().valueOrOne());
+  const unsigned unit = unit_bytes(size, alignment);
+  llvm::Type* type = builder.getIntNTy(unit * 8);
+  std::vector<llvm::Value*> values;
+  for (std::uint64_t at = 0; at < size; at += unit) {
+    values.push_back(builder.CreateAlignedLoad(
+        type, builder.CreateConstGEP1_64(builder.getInt8Ty(), copy.getSource(), at),
+        llvm::Align(unit)));
+  }
+  for (std::uint64_t at = 0; at < size; at += unit) {
+    builder.CreateAlignedStore(values[at / unit],
+                               builder.CreateConstGEP1_64(builder.getInt8Ty(), copy.getDest(), at),
+                               llvm::Align(unit));
+  }
+}
+
+void expand_set(llvm::MemSetInst& set, std::uint64_t size) {
+  llvm::IRBuilder<> builder(&set);
+  const unsigned unit = unit_bytes(size, set.getDestAlign().valueOrOne());
+  llvm::Type* type = builder.getIntNTy(unit * 8);
+  llvm::Value* value = builder.CreateZExt(set.getValue(), type);
+  for (unsigned bytes = 1; bytes < unit; bytes *= 2) {
+    value = builder.CreateOr(value, builder.CreateShl(value, std::uint64_t(bytes) * 8));
+  }
+  for (std::uint64_t at = 0; at < size; at += unit) {
+    builder.CreateAlignedStore(value,
+                               builder.CreateConstGEP1_64(builder.getInt8Ty(), set.getDest(), at),
+                               llvm::Align(unit));
+  }
+}
+
+void expand_memory_intrinsics(llvm::Function& function, const llvm::TargetTransformInfo& target) {
+  std::vector<llvm::MemIntrinsic*> found;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    if (auto* intrinsic = llvm::dyn_cast<llvm::MemIntrinsic>(&instruction)) {
+      found.push_back(intrinsic);
+    }
+  }
+  for (llvm::MemIntrinsic* intrinsic : found) {
+    const auto* length = llvm::dyn_cast<llvm::ConstantInt>(intrinsic->getLength());
+    const bool is_small = length != nullptr && length->getZExtValue() <= kMaxUnrolledCopy;
+    if (auto* move = llvm::dyn_cast<llvm::MemMoveInst>(intrinsic)) {
+      if (is_small) {
+        expand_copy(*move, length->getZExtValue());
+      } else if (!llvm::expandMemMoveAsLoop(move, target)) {
+        continue;
+      }
+    } else if (auto* copy = llvm::dyn_cast<llvm::MemCpyInst>(intrinsic)) {
+      if (is_small) {
+        expand_copy(*copy, length->getZExtValue());
+      } else {
+        llvm::expandMemCpyAsLoop(copy, target);
+      }
+    } else if (auto* set = llvm::dyn_cast<llvm::MemSetInst>(intrinsic)) {
+      if (is_small) {
+        expand_set(*set, length->getZExtValue());
+      } else {
+        llvm::expandMemSetAsLoop(set);
+      }
+    } else {
+      continue;
+    }
+    intrinsic->eraseFromParent();
+  }
+}
+
+/// Casts of bits between a vector and something else, by shifts: components have to be single
+/// values.
+void expand_bit_casts(llvm::Function& function) {
+  std::vector<llvm::BitCastInst*> found;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    auto* cast = llvm::dyn_cast<llvm::BitCastInst>(&instruction);
+    if (cast != nullptr && (cast->getSrcTy()->isVectorTy() || cast->getDestTy()->isVectorTy())) {
+      found.push_back(cast);
+    }
+  }
+  const llvm::DataLayout& layout = function.getDataLayout();
+  for (llvm::BitCastInst* cast : found) {
+    const std::uint64_t bits = layout.getTypeSizeInBits(cast->getSrcTy());
+    if (bits > 512) {
+      continue;
+    }
+    llvm::IRBuilder<> builder(cast);
+    llvm::Value* source = cast->getOperand(0);
+    const auto* from = llvm::dyn_cast<llvm::FixedVectorType>(cast->getSrcTy());
+    const auto* to = llvm::dyn_cast<llvm::FixedVectorType>(cast->getDestTy());
+    const unsigned from_count = from != nullptr ? from->getNumElements() : 1;
+    const unsigned to_count = to != nullptr ? to->getNumElements() : 1;
+    const std::uint64_t from_bits = bits / from_count;
+    const std::uint64_t to_bits = bits / to_count;
+    llvm::SmallVector<llvm::Value*, 16> parts;
+    for (unsigned i = 0; i < from_count; ++i) {
+      llvm::Value* part = from != nullptr ? builder.CreateExtractElement(source, i) : source;
+      parts.push_back(
+          builder.CreateBitCast(part, builder.getIntNTy(static_cast<unsigned>(from_bits))));
+    }
+    llvm::Value* result = llvm::PoisonValue::get(cast->getDestTy());
+    for (unsigned i = 0; i < to_count; ++i) {
+      llvm::Type* whole = builder.getIntNTy(static_cast<unsigned>(to_bits));
+      llvm::Value* joined = nullptr;
+      for (unsigned k = 0; k < from_count; ++k) {
+        // The part of source element k that falls into element i.
+        const auto offset =
+            static_cast<std::int64_t>(k * from_bits) - static_cast<std::int64_t>(i * to_bits);
+        if (offset >= static_cast<std::int64_t>(to_bits) ||
+            offset + static_cast<std::int64_t>(from_bits) <= 0) {
+          continue;
+        }
+        llvm::Value* part = parts[k];
+        if (offset < 0) {
+          part = builder.CreateLShr(part, static_cast<std::uint64_t>(-offset));
+        }
+        part = builder.CreateZExtOrTrunc(part, whole);
+        if (offset > 0) {
+          part = builder.CreateShl(part, static_cast<std::uint64_t>(offset));
+        }
+        joined = joined == nullptr ? part : builder.CreateOr(joined, part);
+      }
+      llvm::Value* element = builder.CreateBitCast(joined, cast->getDestTy()->getScalarType());
+      result = to != nullptr ? builder.CreateInsertElement(result, element, i) : element;
+    }
+    cast->replaceAllUsesWith(result);
+    cast->eraseFromParent();
+  }
+}
+
+}  // namespace
+
+void split_values(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  expand_memory_intrinsics(function, analyses.getResult<llvm::TargetIRAnalysis>(function));
+  expand_bit_casts(function);
+  analyses.invalidate(function, llvm::PreservedAnalyses::none());
+  llvm::ScalarizerPassOptions options;
+  options.ScalarizeLoadStore = true;
+  options.ScalarizeVariableInsertExtract = true;
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::ScalarizerPass(options));
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::EarlyCSEPass(true));
+  passes.run(function, analyses);
+  // What has come together again on the way.
+  expand_memory_intrinsics(function, analyses.getResult<llvm::TargetIRAnalysis>(function));
+  expand_bit_casts(function);
+  analyses.invalidate(function, llvm::PreservedAnalyses::none());
+  llvm::FunctionPassManager again;
+  again.addPass(llvm::ScalarizerPass(options));
+  again.addPass(llvm::EarlyCSEPass());
+  again.addPass(llvm::ADCEPass());
+  again.addPass(llvm::SimplifyCFGPass());
+  again.run(function, analyses);
+}
+
+void structure_control_flow(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  analyses.invalidate(function, llvm::PreservedAnalyses::none());
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::LowerSwitchPass());
+  passes.addPass(llvm::UnifyFunctionExitNodesPass());
+  passes.addPass(llvm::FixIrreduciblePass());
+  // Each of the two may undo a part of the other's work.
+  for (int i = 0; i < 2; ++i) {
+    passes.addPass(llvm::LoopSimplifyPass());
+    passes.addPass(llvm::BreakCriticalEdgesPass());
+  }
+  passes.addPass(llvm::LCSSAPass());
+  passes.run(function, analyses);
+}
+
+}  // namespace pewter::compiler::spmd

@@ -1,0 +1,88 @@
+#include "pewter/compiler/spmd/program.h"
+
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Utils/Mem2Reg.h"
+
+#include "pewter/compiler/spmd/preparation.h"
+#include "pewter/compiler/spmd/private_memory.h"
+
+namespace pewter::compiler::spmd {
+namespace {
+
+llvm::Function* new_program(llvm::Function& thread, const char* name, bool is_partial) {
+  llvm::LLVMContext& context = thread.getContext();
+  llvm::SmallVector<llvm::Type*, 4> parameters(thread.getFunctionType()->params());
+  if (is_partial) {
+    parameters.push_back(llvm::Type::getInt32Ty(context));
+  }
+  auto* program = llvm::Function::Create(
+      llvm::FunctionType::get(llvm::Type::getVoidTy(context), parameters, false),
+      llvm::GlobalValue::InternalLinkage, name, thread.getParent());
+  program->copyAttributesFrom(&thread);
+  program->setLinkage(llvm::GlobalValue::InternalLinkage);
+  program->addFnAttr("prefer-vector-width", "256");
+  if (is_partial) {
+    // At most one in a group.
+    program->addFnAttr(llvm::Attribute::Cold);
+    program->addFnAttr(llvm::Attribute::NoInline);
+  }
+  return program;
+}
+
+bool has_barriers(llvm::Function& function) {
+  for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+    if (device_call(instruction).kind == DeviceCall::Kind::GroupBarrier) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<Programs> vectorise(llvm::Function& thread,
+                           llvm::FunctionAnalysisManager& analyses,
+                           Lanes lanes) {
+  split_values(thread, analyses);
+  widen_private_memory(thread, lanes.width);
+  analyses.invalidate(thread, llvm::PreservedAnalyses::none());
+  llvm::FunctionPassManager tidy;
+  tidy.addPass(llvm::InstCombinePass());
+  tidy.addPass(llvm::EarlyCSEPass());
+  tidy.run(thread, analyses);
+  split_values(thread, analyses);
+  structure_control_flow(thread, analyses);
+
+  Programs programs;
+  programs.has_barriers = has_barriers(thread);
+  programs.full = new_program(thread, "pewter.program", false);
+  programs.partial = new_program(thread, "pewter.partial_program", true);
+  const Analyses found(thread, lanes);
+  for (llvm::Function* program : {programs.full, programs.partial}) {
+    llvm::Value* lane_count = program == programs.partial ? program->getArg(3) : nullptr;
+    auto tally = Emitter(thread, *program, found, lane_count).run();
+    if (!tally) {
+      return std::move(tally).error();
+    }
+    if (lane_count == nullptr) {
+      programs.tally = *tally;
+    }
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    if (llvm::verifyFunction(*program, &stream)) {
+      return failure("internal error: " + stream.str());
+    }
+    llvm::FunctionPassManager promote;
+    promote.addPass(llvm::PromotePass());
+    promote.run(*program, analyses);
+  }
+  analyses.clear(thread, thread.getName());
+  thread.eraseFromParent();
+  return programs;
+}
+
+}  // namespace pewter::compiler::spmd

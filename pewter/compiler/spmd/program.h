@@ -1,0 +1,28 @@
+#pragma once
+
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassManager.h"
+
+#include "pewter/compiler/spmd/emitter.h"
+
+namespace pewter::compiler::spmd {
+
+/// A thread function turned into programs: one for all lanes, one for a part of them.
+struct Programs {
+  /// `void (launch, group, first thread)`.
+  llvm::Function* full = nullptr;
+  /// `void (launch, group, first thread, lane count)`.
+  llvm::Function* partial = nullptr;
+  Tally tally;
+  bool has_barriers = false;
+};
+
+/// Vectorises a thread function whose thread values are resolved for lanes, and deletes it.
+///
+/// Fails, with what stood in the way, when there is something in it that has no vector form; the
+/// module is of no use then.
+Result<Programs> vectorise(llvm::Function& thread,
+                           llvm::FunctionAnalysisManager& analyses,
+                           Lanes lanes);
+
+}  // namespace pewter::compiler::spmd

@@ -1,0 +1,119 @@
+#include "pewter/metal/driver/kernel_variants.h"
+
+#include <fmt/format.h>
+
+namespace pewter::driver {
+namespace {
+
+using Shape = compiler::GroupShape;
+
+bool has_smaller_groups(const abi::Launch& launch) {
+  for (int axis = 0; axis < 3; ++axis) {
+    if (launch.threads_per_grid[axis] % launch.threads_per_threadgroup[axis] != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<KernelVariants>, compiler::CompileFailure> KernelVariants::create(
+    std::shared_ptr<compiler::Library> library,
+    compiler::KernelRequest request,
+    const GroupSize& required_size) {
+  std::unique_ptr<KernelVariants> variants(new KernelVariants);
+  variants->library_ = std::move(library);
+  variants->request_ = std::move(request);
+  const bool is_fixed = required_size[0] * required_size[1] * required_size[2] != 0;
+  variants->first_.shape =
+      is_fixed ? Shape{Shape::Kind::Exact, required_size} : Shape{Shape::Kind::Linear, {}};
+  if (auto built = build(*variants->library_, variants->request_, variants->first_); !built) {
+    return std::move(built).error();
+  }
+  return variants;
+}
+
+KernelVariants::~KernelVariants() {
+  for (Variant* variant = others_.load(std::memory_order_relaxed); variant != nullptr;) {
+    Variant* next = variant->next;
+    delete variant;
+    variant = next;
+  }
+}
+
+Result<void, compiler::CompileFailure> KernelVariants::build(compiler::Library& library,
+                                                             compiler::KernelRequest request,
+                                                             Variant& variant) {
+  request.shape = variant.shape;
+  auto code = library.compile(request);
+  if (!code) {
+    return std::move(code).error();
+  }
+  const compiler::KernelCode& made = **code;
+  auto kernel = executor::LoadedKernel::load(
+      made.object, made.entry,
+      {made.needs_fibers, made.stack_bytes, made.program_bytes, made.explanation.lanes});
+  if (!kernel) {
+    compiler::Diagnostic diagnostic;
+    diagnostic.text =
+        fmt::format("'{}' cannot be loaded: {}", request.kernel, kernel.error().message);
+    diagnostic.rendered = "error: " + diagnostic.text + "\n";
+    return compiler::CompileFailure{{std::move(diagnostic)}};
+  }
+  variant.code = *code;
+  variant.kernel = *kernel;
+  return {};
+}
+
+const KernelVariants::Variant& KernelVariants::find(const Shape& shape) const {
+  const auto known = [&]() -> const Variant* {
+    for (const Variant* variant = others_.load(std::memory_order_acquire); variant != nullptr;
+         variant = variant->next) {
+      if (variant->shape == shape) {
+        return variant;
+      }
+    }
+    return nullptr;
+  };
+  if (const Variant* variant = known()) {
+    return *variant;
+  }
+  std::scoped_lock lock(mutex_);
+  if (const Variant* variant = known()) {
+    return *variant;
+  }
+  auto variant = std::make_unique<Variant>();
+  variant->shape = shape;
+  if (auto built = build(*library_, request_, *variant); !built) {
+    variant->problem = built.error().text();
+  }
+  variant->next = others_.load(std::memory_order_relaxed);
+  others_.store(variant.get(), std::memory_order_release);
+  return *variant.release();
+}
+
+Result<void> KernelVariants::choose(executor::Dispatch& dispatch) const {
+  const abi::Launch& launch = dispatch.launch;
+  dispatch.kernel = first_.kernel.get();
+  dispatch.edge_kernel = dispatch.kernel;
+  const GroupSize size = {launch.threads_per_threadgroup[0], launch.threads_per_threadgroup[1],
+                          launch.threads_per_threadgroup[2]};
+  if (!first_.code->depends_on_shape ||
+      (first_.shape.kind == Shape::Kind::Linear && size[1] == 1 && size[2] == 1)) {
+    return {};
+  }
+  const Shape exact{Shape::Kind::Exact, size};
+  const Variant& whole = first_.shape == exact ? first_ : find(exact);
+  const Variant& edge = has_smaller_groups(launch) ? find({Shape::Kind::Any, {}}) : whole;
+  for (const Variant* variant : {&whole, &edge}) {
+    if (variant->kernel == nullptr) {
+      return failure(variant->problem);
+    }
+  }
+  dispatch.kernel = whole.kernel.get();
+  dispatch.edge_kernel = edge.kernel.get();
+  return {};
+}
+
+}  // namespace pewter::driver

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "pewter/compiler/compiler.h"
+#include "pewter/metal/executor/executor.h"
+
+namespace pewter::driver {
+
+/// The code of one pipeline: for rows of threads from the start, and for other sizes of
+/// threadgroups once a dispatch asks for them.
+///
+/// Code that knows the size of its groups knows which threads are neighbours in memory. Safe to use
+/// from any thread; finding code that exists takes no lock.
+class KernelVariants {
+ public:
+  using GroupSize = std::array<std::uint32_t, 3>;
+
+  /// Compiles and loads the kernel. Fails like `compiler::Library::compile`.
+  static Result<std::unique_ptr<KernelVariants>, compiler::CompileFailure> create(
+      std::shared_ptr<compiler::Library> library,
+      compiler::KernelRequest request,
+      const GroupSize& required_size);
+
+  ~KernelVariants();
+  KernelVariants(const KernelVariants&) = delete;
+  KernelVariants& operator=(const KernelVariants&) = delete;
+
+  /// What holds for all of them.
+  const compiler::KernelCode& code() const { return *first_.code; }
+
+  /// Sets the kernels of a dispatch whose launch is filled in. Fails when code for a size that was
+  /// not seen before cannot be made.
+  Result<void> choose(executor::Dispatch& dispatch) const;
+
+ private:
+  struct Variant {
+    compiler::GroupShape shape;
+    std::shared_ptr<const compiler::KernelCode> code;
+    /// Null, with the reason, when it cannot be made.
+    std::shared_ptr<const executor::LoadedKernel> kernel;
+    std::string problem;
+    Variant* next = nullptr;
+  };
+
+  KernelVariants() = default;
+  static Result<void, compiler::CompileFailure> build(compiler::Library& library,
+                                                      compiler::KernelRequest request,
+                                                      Variant& variant);
+  const Variant& find(const compiler::GroupShape& shape) const;
+
+  std::shared_ptr<compiler::Library> library_;
+  compiler::KernelRequest request_;
+  Variant first_;
+  mutable std::mutex mutex_;  // held while a variant is added
+  mutable std::atomic<Variant*> others_ = nullptr;
+};
+
+}  // namespace pewter::driver

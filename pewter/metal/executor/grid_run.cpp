@@ -1,0 +1,345 @@
+#include "pewter/metal/executor/grid_run.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "pewter/base/spin.h"
+#include "pewter/metal/executor/float_environment.h"
+#include "pewter/metal/executor/guarded_call.h"
+#include "pewter/metal/executor/kernel_thread.h"
+#include "pewter/metal/executor/thread_state.h"
+
+namespace pewter::executor {
+namespace {
+
+constexpr std::uint64_t kBlocksPerThread = 16;
+constexpr std::uint64_t kMaxBlock = 1024;
+// While nothing is known of the kernel.
+constexpr std::uint64_t kMaxUnknownBlock = 16;
+// Work that is worth telling a spinning worker about, and the wake-up of a sleeping one.
+constexpr std::uint64_t kOfferNs = 2'000;
+constexpr std::uint64_t kWakeNs = 10'000;
+// How long one run may keep a worker while tasks are waiting.
+constexpr std::uint64_t kTurnNs = 1'000'000;
+// About a year; more would not fit the clock.
+constexpr std::uint64_t kMaxTimeoutMs = std::uint64_t(1) << 35;
+
+/// Number of groups. Beyond 64 bits it makes no difference: nobody lives to see the end.
+std::uint64_t group_count(const abi::Launch& launch) {
+  std::uint64_t count = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::uint64_t groups = launch.threadgroups_per_grid[axis];
+    if (groups == 0 || launch.threads_per_threadgroup[axis] == 0) {
+      return 0;
+    }
+    if (count > std::numeric_limits<std::uint64_t>::max() / groups) {
+      return std::numeric_limits<std::uint64_t>::max();
+    }
+    count *= groups;
+  }
+  return count;
+}
+
+/// What a group took in the grid before; 0 when nothing is known.
+std::uint64_t known_group_ns(const Grid& grid) {
+  const auto* known = grid.dispatch->group_ns;
+  return known != nullptr ? known->load(std::memory_order_relaxed) : 0;
+}
+
+/// What a grid will probably take, but no more than kWakeNs; kWakeNs when nothing is known.
+std::uint64_t estimated_ns(const Grid& grid) {
+  const std::uint64_t group_ns = known_group_ns(grid);
+  if (group_ns == 0 || grid.group_count > kWakeNs) {
+    return kWakeNs;
+  }
+  return std::min(kWakeNs, grid.group_count * group_ns);
+}
+
+/// Enough blocks to go round, none so long that others would have to wait for it.
+std::uint64_t block_groups(const Grid& grid) {
+  const std::uint64_t group_ns = known_group_ns(grid);
+  const std::uint64_t limit = group_ns == 0
+                                  ? kMaxUnknownBlock
+                                  : std::clamp<std::uint64_t>(kTurnNs / group_ns, 1, kMaxBlock);
+  return std::clamp<std::uint64_t>(grid.group_count / (thread_count() * kBlocksPerThread), 1,
+                                   limit);
+}
+
+}  // namespace
+
+class GridRun::Participant {
+ public:
+  /// `is_owner`: the thread that advances the run, not one that helps.
+  Participant(GridRun& run, ThreadState& state, bool is_owner)
+      : run_(run), state_(state), is_owner_(is_owner) {}
+  ~Participant() { leave_grid(); }
+  Participant(const Participant&) = delete;
+  Participant& operator=(const Participant&) = delete;
+
+  /// Runs a block of groups; false when there is nothing left to do, or no memory to do it.
+  bool run_block() {
+    // Claimed only once there is memory to run it.
+    std::uint64_t block = run_.next_block_.load(std::memory_order_relaxed);
+    do {
+      if (run_.is_stopped() || block >= run_.block_count_ || !enter_grid_of(block)) {
+        return false;
+      }
+    } while (!run_.next_block_.compare_exchange_weak(block, block + 1, std::memory_order_relaxed));
+    first_ = (block - grid_->first_block) * grid_->block_groups;
+    end_ = first_ + std::min(grid_->block_groups, grid_->group_count - first_);
+    if (pewter_guarded_call(&state_.execution().resume_point, &run_groups, this,
+                            state_.stack_top())) {
+      end_with_fault();
+      return false;
+    }
+    groups_done_ += end_ - first_;
+    return true;
+  }
+
+  /// The dispatch that there is no memory for; null when there was always enough.
+  const Dispatch* refused() const { return refused_; }
+
+  /// Nanoseconds since this thread has come to the grid that it is in.
+  std::uint64_t grid_ns() const { return now_ns() - entered_ns_; }
+
+ private:
+  /// Blocks are claimed in order, so the grid is this one or one that follows.
+  bool enter_grid_of(std::uint64_t block) {
+    Grid* grid = grid_ != nullptr ? grid_ : run_.first_;
+    while (block >= grid->end_block) {
+      grid = grid->next;
+    }
+    if (grid == grid_) {
+      return true;
+    }
+    leave_grid();
+    if (!state_.prepare(*grid->dispatch)) {
+      refused_ = grid->dispatch;
+      return false;
+    }
+    grid_ = grid;
+    group_.threadgroup_memory = state_.threadgroup_memory();
+    group_.program_memory = state_.program_memory();
+    kernel_thread.threadgroup_memory = state_.threadgroup_memory();
+    kernel_thread.fibers = state_.fibers();
+    entered_ns_ = now_ns();
+    state_.watch().begin(run_.deadline_of(*grid, entered_ns_));
+    return true;
+  }
+
+  /// Remembers what a group has taken here, for the next grid of the kernel.
+  void record_cost() const {
+    if (!is_owner_ || groups_done_ == 0 || grid_->dispatch->group_ns == nullptr ||
+        run_.block_count_ == 1) {
+      return;
+    }
+    const std::uint64_t taken = grid_ns() / groups_done_;
+    grid_->dispatch->group_ns->store(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+                                         taken, 1, std::numeric_limits<std::uint32_t>::max())),
+                                     std::memory_order_relaxed);
+  }
+
+  void leave_grid() {
+    if (grid_ != nullptr) {
+      record_cost();
+      state_.watch().end();
+      kernel_thread.fibers = nullptr;
+      state_.trim();
+      grid_ = nullptr;
+      groups_done_ = 0;
+    }
+  }
+
+  static void run_groups(void* argument) {
+    auto& self = *static_cast<Participant*>(argument);
+    std::atomic<bool>& in_kernel = self.state_.execution().in_kernel;
+    in_kernel.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    for (std::uint64_t i = self.first_; i < self.end_ && !self.run_.is_stopped(); ++i) {
+      self.run_group(i);
+    }
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    in_kernel.store(false, std::memory_order_relaxed);
+  }
+
+  void run_group(std::uint64_t index) {
+    const abi::Launch& launch = grid_->dispatch->launch;
+    std::uint32_t thread_count = 1;
+    bool is_smaller = false;
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::uint64_t groups = launch.threadgroups_per_grid[axis];
+      const auto position = static_cast<std::uint32_t>(index % groups);
+      index /= groups;
+      // Groups at the far edge of a non-uniform grid are smaller.
+      const std::uint64_t size = launch.threads_per_threadgroup[axis];
+      const std::uint64_t begin = position * size;
+      const std::uint64_t threads = launch.threads_per_grid[axis];
+      group_.position[axis] = position;
+      group_.size[axis] =
+          static_cast<std::uint32_t>(std::min(size, threads > begin ? threads - begin : 0));
+      thread_count *= group_.size[axis];
+      is_smaller = is_smaller || group_.size[axis] < size;
+    }
+    if (thread_count == 0) {
+      return;
+    }
+    const Dispatch& dispatch = *grid_->dispatch;
+    const LoadedKernel* kernel =
+        is_smaller && dispatch.edge_kernel != nullptr ? dispatch.edge_kernel : dispatch.kernel;
+    const abi::EntryPoint entry = kernel->entry();
+    if (FiberGroup* fibers = kernel->traits().needs_fibers ? state_.fibers() : nullptr) {
+      fibers->run(entry, launch, group_);
+    } else {
+      entry(&launch, &group_, 0, thread_count);
+    }
+  }
+
+  void end_with_fault() {
+    if (FiberGroup* fibers = state_.fibers()) {
+      fibers->abandon();
+    }
+    Fault fault;
+    fault.kind = state_.execution().kind;
+    fault.address = state_.execution().address;
+    std::copy(std::begin(group_.position), std::end(group_.position), fault.group);
+    run_.report(fault, grid_->dispatch);
+  }
+
+  GridRun& run_;
+  ThreadState& state_;
+  const bool is_owner_;
+  const FloatEnvironment float_environment_;
+  Grid* grid_ = nullptr;
+  abi::Group group_ = {};
+  std::uint64_t first_ = 0;
+  std::uint64_t end_ = 0;
+  std::uint64_t entered_ns_ = 0;
+  std::uint64_t groups_done_ = 0;
+  const Dispatch* refused_ = nullptr;
+};
+
+void GridRun::start(Grid& first) {
+  first_ = &first;
+  block_count_ = 0;
+  std::uint64_t total_ns = 0;
+  for (Grid* grid = &first; grid != nullptr; grid = grid->next) {
+    grid->group_count = group_count(grid->dispatch->launch);
+    grid->block_groups = block_groups(*grid);
+    grid->first_block = block_count_;
+    // Rounded up without overflow.
+    block_count_ += grid->group_count / grid->block_groups +
+                    (grid->group_count % grid->block_groups != 0 ? 1 : 0);
+    grid->end_block = block_count_;
+    grid->start_ns.store(0, std::memory_order_relaxed);
+    total_ns = std::min(kWakeNs, total_ns + estimated_ns(*grid));
+  }
+  const std::uint64_t timeout = timeout_ms();
+  timeout_ns_ = std::min(timeout, kMaxTimeoutMs) * 1'000'000;
+  paused_ns_.store(0, std::memory_order_relaxed);
+  left_at_ns_ = 0;
+  max_helpers_ = block_count_ == 0 ? 0
+                                   : static_cast<std::uint32_t>(std::min<std::uint64_t>(
+                                         thread_count() - 1, block_count_ - 1));
+  is_offered_ = false;
+  next_block_.store(0, std::memory_order_relaxed);
+  stop_.store(false, std::memory_order_relaxed);
+  declined_.store(false, std::memory_order_relaxed);
+  fault_ = {};
+  faulted_ = nullptr;
+  if (max_helpers_ > 0 && total_ns >= kOfferNs) {
+    offer(total_ns >= kWakeNs);
+  }
+}
+
+void GridRun::offer(bool wakes) {
+  is_offered_ = true;
+  worker_pool().add(*this, max_helpers_);
+  if (wakes) {
+    worker_pool().wake(max_helpers_);
+  }
+}
+
+bool GridRun::advance(bool may_yield) {
+  if (left_at_ns_ != 0) {
+    paused_ns_.fetch_add(now_ns() - left_at_ns_, std::memory_order_relaxed);
+    left_at_ns_ = 0;
+  }
+  {
+    Participant self(*this, ThreadState::current(), true);
+    std::uint64_t turn_end_ns = 0;
+    bool is_first_block = true;
+    while (self.run_block()) {
+      if (is_first_block && !is_offered_ && max_helpers_ > 0 && self.grid_ns() >= kOfferNs) {
+        // It takes longer than the last time.
+        offer(true);
+      }
+      is_first_block = false;
+      if (may_yield && worker_pool().has_tasks()) {
+        const std::uint64_t now = now_ns();
+        turn_end_ns = turn_end_ns == 0 ? now + kTurnNs : turn_end_ns;
+        if (now >= turn_end_ns && has_work()) {
+          left_at_ns_ = now;
+          break;
+        }
+      }
+    }
+    if (self.refused() != nullptr) {
+      report({.kind = FaultKind::OutOfMemory}, self.refused());
+    }
+  }
+  return left_at_ns_ == 0 && finish(may_yield);
+}
+
+bool GridRun::finish(bool may_yield) {
+  if (!is_offered_) {
+    return true;
+  }
+  if (may_yield) {
+    return spin_until([this] { return worker_pool().try_remove(*this); });
+  }
+  worker_pool().remove(*this);
+  return true;
+}
+
+void GridRun::post_continuation(Task& task) {
+  if (left_at_ns_ != 0 || !is_offered_) {
+    worker_pool().post(task);
+  } else {
+    worker_pool().post_when_left(*this, task);
+  }
+}
+
+void GridRun::help() {
+  Participant self(*this, ThreadState::current(), false);
+  while (self.run_block() && !worker_pool().is_contended()) {
+  }
+  if (self.refused() != nullptr) {
+    declined_.store(true, std::memory_order_relaxed);
+  }
+}
+
+bool GridRun::has_work() const {
+  return !is_stopped() && !declined_.load(std::memory_order_relaxed) && !is_claimed();
+}
+
+std::uint64_t GridRun::deadline_of(Grid& grid, std::uint64_t now) const {
+  if (timeout_ns_ == 0) {
+    return 0;
+  }
+  std::uint64_t start = 0;
+  if (grid.start_ns.compare_exchange_strong(start, now, std::memory_order_relaxed)) {
+    start = now;
+  }
+  return start + timeout_ns_ + paused_ns_.load(std::memory_order_relaxed);
+}
+
+void GridRun::report(const Fault& fault, const Dispatch* dispatch) {
+  std::scoped_lock lock(fault_mutex_);
+  if (!fault_) {
+    fault_ = fault;
+    faulted_ = dispatch;
+  }
+  stop_.store(true, std::memory_order_relaxed);
+}
+
+}  // namespace pewter::executor
