@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 
 #include "pewter/base/environment.h"
@@ -60,6 +63,32 @@ std::vector<std::size_t> used_buffers(const MTL::ComputePipelineReflection* refl
   return indices;
 }
 
+/// A file of its own with the given content, deleted at the end of the scope.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(std::span<const std::byte> content)
+      : path_((std::filesystem::temp_directory_path() / "pewter-XXXXXX").string()) {
+    const int descriptor = mkstemp(path_.data());
+    if (descriptor < 0) {
+      throw std::runtime_error("[mps::load_metallib] cannot create the file " + path_);
+    }
+    std::FILE* file = fdopen(descriptor, "wb");
+    const std::size_t written = std::fwrite(content.data(), 1, content.size(), file);
+    if (std::fclose(file) != 0 || written != content.size()) {
+      std::remove(path_.c_str());
+      throw std::runtime_error("[mps::load_metallib] cannot write the file " + path_);
+    }
+  }
+  ~TemporaryFile() { std::remove(path_.c_str()); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 }  // namespace
 
 std::shared_ptr<ShaderLibrary> ShaderLibrary::compile(std::string_view source) {
@@ -91,11 +120,13 @@ std::shared_ptr<ShaderLibrary> ShaderLibrary::load_file(const std::string& path)
 }
 
 std::shared_ptr<ShaderLibrary> ShaderLibrary::load_image(std::span<const std::byte> image) {
-  static_cast<void>(device());
-  throw std::runtime_error(fmt::format(
-      "[mps::load_metallib] a library image of {} bytes in memory is not supported; write it to a "
-      "file and load that",
-      image.size()));
+  MTL::Device* metal = device();
+  // Through a file: the only way that does not need libdispatch.
+  const TemporaryFile file(image);
+  const AutoreleaseScope scope;
+  NS::Error* error = nullptr;
+  auto library = NS::TransferPtr(metal->newLibrary(string(file.path()), &error));
+  return loaded(std::move(library), fmt::format("an image of {} bytes", image.size()), error);
 }
 
 std::vector<std::string> ShaderLibrary::kernel_names() const {

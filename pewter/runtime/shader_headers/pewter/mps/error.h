@@ -73,9 +73,13 @@ inline void print(thread Cursor& out, int number) {
   print(out, long(number));
 }
 
-inline void copy(device char* target, uint room, constant const char* text) {
+/// `text` is a pointer to characters in whatever address space the compiler keeps names.
+template <typename Text>
+inline void copy(device char* target, uint room, Text text) {
   Cursor out = {target, room};
-  print(out, text);
+  for (uint i = 0; text[i] != 0; ++i) {
+    out.put(text[i]);
+  }
   *out.at = 0;
 }
 
@@ -87,11 +91,11 @@ inline void print_all(thread Cursor& out, First first, Rest... rest) {
   print_all(out, rest...);
 }
 
-template <typename... Parts>
+template <typename Text, typename... Parts>
 inline void report(device ErrorRecords* errors,
                    constant const char* file,
                    int line,
-                   constant const char* function,
+                   Text function,
                    Parts... parts) {
   const uint number =
       metal::atomic_fetch_add_explicit(&errors->count, 1u, metal::memory_order_relaxed);

@@ -1,0 +1,62 @@
+#include <pewter/mps_profiler.h>
+
+#include "pewter/api/mps_device.h"
+#include "pewter/runtime/profiler.h"
+
+namespace pewter::mps::profiler {
+namespace {
+
+RecordKind kind_of(runtime::TraceRecord::Kind kind) {
+  switch (kind) {
+    case runtime::TraceRecord::Kind::IntervalBegin:
+      return RecordKind::IntervalBegin;
+    case runtime::TraceRecord::Kind::IntervalEnd:
+      return RecordKind::IntervalEnd;
+    case runtime::TraceRecord::Kind::Event:
+      break;
+  }
+  return RecordKind::Event;
+}
+
+}  // namespace
+
+void start(std::string_view mode, bool wait_until_completed) {
+  require_device("[mps::profiler]");
+  runtime::Profiler::instance().start(mode, wait_until_completed);
+}
+
+void stop() noexcept {
+  try {
+    runtime::Profiler::instance().stop();
+  } catch (...) {
+    // The environment asks for a profiler that cannot be: there is none to stop.
+  }
+}
+
+Profile::Profile(std::string_view mode, bool wait_until_completed) {
+  try {
+    start(mode, wait_until_completed);
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+Profile::~Profile() {
+  stop();
+}
+
+std::vector<Record> log() {
+  std::vector<Record> records;
+  for (const runtime::TraceRecord& record : runtime::Profiler::instance().log()) {
+    records.push_back({kind_of(record.kind), record.name, record.id, record.run_count,
+                       record.start_ms, record.end_ms, runtime::to_text(record)});
+  }
+  return records;
+}
+
+void clear_log() {
+  runtime::Profiler::instance().clear_log();
+}
+
+}  // namespace pewter::mps::profiler
