@@ -12,5 +12,6 @@ namespace pewter::tools {
 void add_info_command(CLI::App& app);
 void add_run_command(CLI::App& app);
 void add_cache_command(CLI::App& app);
+void add_mem_command(CLI::App& app);
 
 }  // namespace pewter::tools

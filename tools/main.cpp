@@ -22,6 +22,7 @@ constexpr int kBadUsage = 2;
 constexpr const char* kFooter = R"(Examples:
   pewter info
   pewter run saxpy.metal --grid 1M --buffer x=random:f32:1M --buffer y=ones:f32:1M --bytes a=float:2
+  pewter mem -- ./simulate
   pewter cache --clear
 
 Exit codes: 0 done, 1 it failed, 2 the command line is wrong.
@@ -76,7 +77,7 @@ int run(CLI::App& app, int argc, const char* const* argv) {
     const std::vector<std::string> unknown = command.remaining();
     std::string message = error.what();
     if (&command == &app) {
-      message = unknown.empty() ? "a sub-command is needed: info, run or cache"
+      message = unknown.empty() ? "a sub-command is needed: info, run, mem or cache"
                                 : fmt::format("there is no '{}'", unknown.front());
     }
     return complain(app, command, message + hint(command, unknown));
@@ -102,5 +103,6 @@ int main(int argc, char** argv) {
   pewter::tools::add_info_command(app);
   pewter::tools::add_run_command(app);
   pewter::tools::add_cache_command(app);
+  pewter::tools::add_mem_command(app);
   return run(app, argc, argv);
 }

@@ -8,6 +8,7 @@
 
 #include "pewter/runtime/allocator_state.h"
 #include "pewter/runtime/device.h"
+#include "pewter/runtime/sample_file.h"
 #include "pewter/runtime/scheduler.h"
 #include "pewter/runtime/stack_trace.h"
 #include "pewter/runtime/stream.h"
@@ -36,6 +37,7 @@ Allocator& Allocator::instance() {
     pthread_atfork([] { process_allocator.load()->state_->mutex.lock(); },
                    [] { process_allocator.load()->state_->mutex.unlock(); },
                    [] { process_allocator.load()->state_->mutex.unlock(); });
+    publish_samples();
     return allocator;
   }();
   return *made;

@@ -5,6 +5,7 @@
 #include <execinfo.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -30,7 +31,8 @@ std::vector<void*> capture_stack() {
   std::array<void*, kMaxFrames> frames = {};
   const int count = backtrace(frames.data(), kMaxFrames);
   const int skipped = std::min(count, kOwnFrames);
-  return {frames.begin() + skipped, frames.begin() + count};
+  // Not braces: they would make a list of the two iterators, which are pointers themselves.
+  return std::vector<void*>(frames.begin() + skipped, frames.begin() + count);
 }
 
 std::vector<std::string> describe_stack(const std::vector<void*>& stack) {

@@ -1,4 +1,5 @@
-// A program of its own, for what needs a process of its own: no device, fork.
+// A program of its own, for what needs a process of its own: no device, fork, being
+// watched.
 //
 // usage: memory_probe <part>; prints "name value" lines, ends with 0 unless something is wrong.
 #include <pewter/array.h>
@@ -6,12 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "pewter/runtime/allocator.h"
 
@@ -104,6 +107,26 @@ void fork_before_use() {
   });
 }
 
+/// Memory that grows, shrinks and grows again; the peak is 96 MiB.
+void steps() {
+  {
+    const Buffer one = allocator().allocate(48 * kMiB);
+    const Buffer two = allocator().allocate(48 * kMiB);
+  }
+  const Buffer again = allocator().allocate(48 * kMiB);
+  std::puts("done");
+}
+
+/// Holds 48 MiB until the input ends.
+void hold() {
+  const Buffer buffer = allocator().allocate(48 * kMiB);
+  // Once the reports show it.
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  std::puts("ready");
+  std::fflush(stdout);
+  static_cast<void>(std::getchar());
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -111,6 +134,8 @@ int main(int count, char** arguments) {
       {"no_device", no_device},
       {"fork_after_use", fork_after_use},
       {"fork_before_use", fork_before_use},
+      {"steps", steps},
+      {"hold", hold},
   };
   const auto part = parts.find(count == 2 ? arguments[1] : "");
   if (part == parts.end()) {

@@ -53,6 +53,20 @@ struct MemoryReconciliation {
   std::size_t other = 0;
 };
 
+/// The memory of a process at one moment.
+struct MemorySample {
+  /// Since the process began to report.
+  std::uint64_t milliseconds = 0;
+  std::uint64_t active = 0;
+  std::uint64_t cached = 0;
+  std::uint64_t peak = 0;
+  std::uint64_t driver_total = 0;
+  /// What the operating system says is in the machine's memory.
+  std::uint64_t resident = 0;
+  std::uint64_t cache_hits = 0;
+  std::uint64_t cache_misses = 0;
+};
+
 /// What happened to memory between the beginning of a MemoryScope and its end.
 struct MemoryScopeReport {
   std::string name;
