@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 
@@ -75,8 +76,11 @@ class GridRun final : private WorkerPool::Job {
   std::uint64_t left_at_ns_ = 0;
   std::atomic<std::uint64_t> paused_ns_ = 0;
 
-  alignas(64) std::atomic<std::uint64_t> next_block_ = 0;
-  alignas(64) std::atomic<bool> stop_ = false;
+  // Claimed from all sides, so on a cache line of its own.
+  [[maybe_unused]] std::byte before_next_block_[64];
+  std::atomic<std::uint64_t> next_block_ = 0;
+  [[maybe_unused]] std::byte after_next_block_[64];
+  std::atomic<bool> stop_ = false;
   // Set when a worker has no memory for stacks: further ones would not have it either.
   std::atomic<bool> declined_ = false;
 

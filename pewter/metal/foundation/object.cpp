@@ -20,7 +20,7 @@ class Graveyard {
  public:
   void bury(void* memory) {
     const std::size_t slot = next_.fetch_add(1, std::memory_order_relaxed) % kCapacity;
-    ::operator delete(slots_[slot].exchange(memory, std::memory_order_acq_rel));
+    object_memory::free(slots_[slot].exchange(memory, std::memory_order_acq_rel));
   }
 
  private:

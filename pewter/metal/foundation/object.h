@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "pewter/metal/foundation/object_memory.h"
+
 /// Bodies behind the opaque classes of the public headers.
 ///
 /// A public pointer such as `MTL::Buffer*` is the address of an `Object`. `impl<T>` turns it into
@@ -39,6 +41,9 @@ class Object {
   static constexpr ClassInfo kClass{"NS::Object", nullptr};
 
   Object& operator=(const Object&) = delete;
+
+  static void* operator new(std::size_t bytes) { return object_memory::allocate(bytes); }
+  static void operator delete(void* memory) noexcept { object_memory::free(memory); }
 
   const ClassInfo& class_info() const { return *header_.class_info; }
   bool is(const ClassInfo& wanted) const;
@@ -114,6 +119,7 @@ typename T::Public* handle(const T* object) {
 /// Makes a body with one reference, which the caller owns.
 template <class T, class... Arguments>
 T* make(Arguments&&... arguments) {
+  static_assert(alignof(T) <= alignof(std::max_align_t), "object memory is no more aligned");
   return new T(std::forward<Arguments>(arguments)...);
 }
 

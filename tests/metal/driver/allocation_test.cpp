@@ -1,0 +1,193 @@
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+
+#include "tests/metal/driver/command_support.h"
+
+// Every way to the heap is counted, whichever thread takes it. Sanitizers have a heap of their own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PEWTER_COUNTS_ALLOCATIONS 0
+#else
+#define PEWTER_COUNTS_ALLOCATIONS 1
+#endif
+
+namespace {
+
+std::atomic<bool> is_counting = false;
+std::atomic<std::uint64_t> allocation_count = 0;
+
+void count_allocation() {
+  if (is_counting.load(std::memory_order_relaxed)) {
+    allocation_count.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace
+
+#if PEWTER_COUNTS_ALLOCATIONS
+// Visible, so that the shared libraries find these too.
+#pragma GCC visibility push(default)
+extern "C" {
+
+// The C library's own, under the names that it has for those who replace the others.
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void* __libc_realloc(void* memory, std::size_t size);
+void* __libc_memalign(std::size_t alignment, std::size_t size);
+
+void* malloc(std::size_t size) {
+  count_allocation();
+  return __libc_malloc(size);
+}
+
+void* calloc(std::size_t count, std::size_t size) {
+  count_allocation();
+  return __libc_calloc(count, size);
+}
+
+void* realloc(void* memory, std::size_t size) {
+  count_allocation();
+  return __libc_realloc(memory, size);
+}
+
+void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  count_allocation();
+  return __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
+  count_allocation();
+  *memory = __libc_memalign(alignment, size);
+  return *memory != nullptr ? 0 : ENOMEM;
+}
+}
+#pragma GCC visibility pop
+#endif
+
+namespace pewter::driver::test {
+namespace {
+
+using Values = std::vector<std::uint32_t>;
+
+template <typename Action>
+std::uint64_t allocations_of(Action action) {
+  allocation_count.store(0);
+  is_counting.store(true);
+  action();
+  is_counting.store(false);
+  return allocation_count.load();
+}
+
+/// A dispatch with a barrier, one without, small and large grids, in both kinds of encoder.
+class Workload {
+ public:
+  Workload() {
+    for (const char* name : {"add_one", "append", "reverse_groups"}) {
+      gpu_.pipeline(name);
+    }
+  }
+
+  void encode(MTL::ComputeCommandEncoder* encoder) {
+    const std::uint32_t value = 7;
+    encoder->setComputePipelineState(gpu_.pipeline("append"));
+    encoder->setBuffer(list_.get(), 0, 0);
+    encoder->setBytes(&value, sizeof(value), 1);
+    encoder->dispatchThreads(MTL::Size(1, 1, 1), MTL::Size(1, 1, 1));
+    encoder->memoryBarrier(MTL::BarrierScopeBuffers);
+    encoder->setComputePipelineState(gpu_.pipeline("add_one"));
+    encoder->setBuffer(numbers_.get(), 0, 0);
+    encoder->dispatchThreads(MTL::Size(kNumbers, 1, 1), MTL::Size(256, 1, 1));
+    encoder->memoryBarrier(MTL::BarrierScopeBuffers);
+    encoder->setComputePipelineState(gpu_.pipeline("reverse_groups"));
+    encoder->setThreadgroupMemoryLength(64 * sizeof(std::uint32_t), 0);
+    encoder->setThreadgroupMemoryLength(64 * sizeof(std::uint32_t), 1);
+    encoder->dispatchThreads(MTL::Size(4096, 1, 1), MTL::Size(64, 1, 1));
+    encoder->memoryBarrier(MTL::BarrierScopeBuffers);
+  }
+
+  /// A whole command buffer, from its making to its end.
+  void run(int dispatches, bool waits) {
+    auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+    static_cast<std::uint32_t*>(list_->contents())[0] = 0;
+    MTL::CommandBuffer* commands = gpu_.queue()->commandBuffer();
+    auto* encoder = commands->computeCommandEncoder(
+        dispatches % 2 == 0 ? MTL::DispatchTypeConcurrent : MTL::DispatchTypeSerial);
+    for (int i = 0; i < dispatches; ++i) {
+      encode(encoder);
+    }
+    encoder->endEncoding();
+    if (!waits) {
+      commands->encodeSignalEvent(event_.get(), ++value_);
+    }
+    commands->commit();
+    if (waits) {
+      commands->waitUntilCompleted();
+    } else {
+      CHECK(event_->waitUntilSignaledValue(value_, 60000));
+    }
+    runs_ += static_cast<std::uint32_t>(dispatches);
+  }
+
+  bool is_right() const {
+    const auto numbers = values_of(numbers_.get());
+    return numbers.back() == runs_ && list_of(list_.get()).back() == 7;
+  }
+
+ private:
+  static constexpr std::size_t kNumbers = 200'000;
+
+  Commands gpu_;
+  NS::SharedPtr<MTL::Buffer> list_ = gpu_.buffer(Values(200));
+  NS::SharedPtr<MTL::Buffer> numbers_ = gpu_.buffer(Values(kNumbers));
+  NS::SharedPtr<MTL::SharedEvent> event_ = NS::TransferPtr(gpu_.device()->newSharedEvent());
+  std::uint64_t value_ = 0;
+  std::uint32_t runs_ = 0;
+};
+
+TEST_CASE("the count sees allocations") {
+  if (!PEWTER_COUNTS_ALLOCATIONS) {
+    MESSAGE("the sanitizer has a heap of its own");
+    return;
+  }
+
+  std::unique_ptr<std::vector<int>> kept;
+  const std::uint64_t count =
+      allocations_of([&] { kept = std::make_unique<std::vector<int>>(100); });
+
+  CHECK(count == 2);
+  CHECK(kept->size() == 100);
+}
+
+TEST_CASE("recording and running further dispatches allocates nothing") {
+  Workload work;
+  for (int i = 0; i < 20; ++i) {
+    work.run(i % 2 == 0 ? 100 : 1, i % 3 != 0);
+  }
+
+  const std::uint64_t with_one = allocations_of([&] { work.run(1, true); });
+  const std::uint64_t with_many = allocations_of([&] { work.run(101, true); });
+  const std::uint64_t concurrent = allocations_of([&] { work.run(100, true); });
+  const std::uint64_t on_a_worker = allocations_of([&] { work.run(100, false); });
+
+  CHECK(with_many == with_one);
+  CHECK(concurrent == with_one);
+  CHECK(on_a_worker == with_one);
+  CHECK(work.is_right());
+}
+
+TEST_CASE("a command buffer like those before allocates nothing") {
+  Workload work;
+  // Memory of released objects is kept for a while before it is used again.
+  for (int i = 0; i < 5000; ++i) {
+    work.run(1, true);
+  }
+
+  CHECK(allocations_of([&] { work.run(1, true); }) == 0);
+  CHECK(work.is_right());
+}
+
+}  // namespace
+}  // namespace pewter::driver::test
