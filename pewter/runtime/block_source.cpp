@@ -64,20 +64,18 @@ std::unique_ptr<Block> BlockSource::make(std::size_t length) {
 std::unique_ptr<Block> BlockSource::adopt(void* memory,
                                           std::size_t length,
                                           std::function<void()> release) {
+  std::unique_ptr<Block> block;
   if (device_ != nullptr) {
     const AutoreleaseScope scope;
-    // Metal may hold the buffer longer than we do, so it is Metal that says when to release.
-    return block_of(device_->newBuffer(memory, length, kOptions,
-                                       [release = std::move(release)](void*, NS::UInteger) {
-                                         if (release) {
-                                           release();
-                                         }
-                                       }));
+    block = block_of(device_->newBuffer(memory, length, kOptions, nullptr));
+  } else {
+    block = std::make_unique<Block>();
+    block->length = length;
+    block->contents = static_cast<std::byte*>(memory);
   }
-  auto block = std::make_unique<Block>();
-  block->length = length;
-  block->contents = static_cast<std::byte*>(memory);
-  block->release = std::move(release);
+  if (block != nullptr) {
+    block->release = std::move(release);
+  }
   return block;
 }
 
@@ -85,7 +83,8 @@ void BlockSource::end(std::unique_ptr<Block> block) {
   if (block->metal != nullptr) {
     const AutoreleaseScope scope;
     block->metal->release();
-  } else if (block->release) {
+  }
+  if (block->release) {
     block->release();
   }
 }

@@ -22,7 +22,7 @@ class BlockSource {
   /// A block of `length` bytes; null when the system has no more.
   std::unique_ptr<Block> make(std::size_t length);
   /// A block over the caller's memory; null when the device does not take it. `release` is called
-  /// when the memory is no longer used.
+  /// at the block's end.
   std::unique_ptr<Block> adopt(void* memory, std::size_t length, std::function<void()> release);
   /// Gives the memory back.
   void end(std::unique_ptr<Block> block);

@@ -61,8 +61,9 @@ std::string json_list(const std::vector<AllocationRecord>& records) {
 
 /// Lines for the records, the largest first.
 std::string text_list(std::vector<AllocationRecord> records) {
-  std::stable_sort(records.begin(), records.end(),
-                   [](const auto& left, const auto& right) { return left.bytes > right.bytes; });
+  std::sort(records.begin(), records.end(), [](const auto& left, const auto& right) {
+    return left.bytes != right.bytes ? left.bytes > right.bytes : left.label < right.label;
+  });
   std::string text;
   for (const AllocationRecord& record : records) {
     text += fmt::format("  {:>13}  {:<7}  {}\n", size_text(record.bytes), name(record.kind),

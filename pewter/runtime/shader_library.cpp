@@ -37,7 +37,7 @@ bool wants_fast_math() {
 
 bool is_compile_failure(const NS::Error* error) {
   return error != nullptr && error->code() == NS::Integer(MTL::LibraryErrorCompileFailure) &&
-         error->domain()->isEqualToString(MTL::LibraryErrorDomain);
+         error->domain()->isEqualToString(string("MTLLibraryErrorDomain"));
 }
 
 std::shared_ptr<ShaderLibrary> loaded(NS::SharedPtr<MTL::Library> library,
@@ -95,7 +95,7 @@ std::shared_ptr<ShaderLibrary> ShaderLibrary::compile(std::string_view source) {
   const AutoreleaseScope scope;
   MTL::Device* metal = device();
   const auto options = NS::TransferPtr(MTL::CompileOptions::alloc()->init());
-  options->setMathMode(wants_fast_math() ? MTL::MathModeFast : MTL::MathModeSafe);
+  options->setFastMathEnabled(wants_fast_math());
 
   NS::String* expanded = string(expand_shader_source(source));
   if (expanded == nullptr) {
@@ -171,7 +171,7 @@ std::shared_ptr<const ShaderKernel> ShaderLibrary::make_kernel(const std::string
   MTL::ComputePipelineReflection* reflection = nullptr;
   auto kernel = std::make_shared<ShaderKernel>();
   kernel->pipeline = NS::TransferPtr(device()->newComputePipelineState(
-      function.get(), MTL::PipelineOptionBindingInfo, &reflection, &error));
+      function.get(), MTL::PipelineOptionArgumentInfo, &reflection, &error));
   if (!kernel->pipeline) {
     throw std::runtime_error(
         fmt::format("[mps::compile_shader] kernel '{}': {}", name, text(error)));

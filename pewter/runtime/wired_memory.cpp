@@ -7,6 +7,8 @@
 
 namespace pewter::runtime {
 
+#if PEWTER_RESIDENCY_SETS
+
 void WiredMemory::set_limit(std::size_t limit, Block* first) {
   limit_ = limit;
   if (device_ == nullptr) {
@@ -80,5 +82,17 @@ void WiredMemory::commit() {
   const AutoreleaseScope scope;
   set_->commit();
 }
+
+#else
+
+void WiredMemory::set_limit(std::size_t limit, Block*) {
+  limit_ = limit;
+}
+
+void WiredMemory::add(Block*) {}
+
+void WiredMemory::remove(Block*) {}
+
+#endif
 
 }  // namespace pewter::runtime

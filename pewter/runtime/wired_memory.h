@@ -5,6 +5,13 @@
 
 #include "pewter/runtime/block.h"
 
+// Metal has had residency sets since macOS 15; before, the limit is only remembered.
+#if __has_include(<Metal/MTLResidencySet.hpp>)
+#define PEWTER_RESIDENCY_SETS 1
+#else
+#define PEWTER_RESIDENCY_SETS 0
+#endif
+
 namespace pewter::runtime {
 
 /// Keeps buffers resident, in the order in which they were made, up to a limit.
@@ -30,7 +37,9 @@ class WiredMemory {
   void commit();
 
   MTL::Device* const device_;
+#if PEWTER_RESIDENCY_SETS
   NS::SharedPtr<MTL::ResidencySet> set_;
+#endif
   std::size_t limit_ = 0;
   std::size_t bytes_ = 0;
 };
