@@ -68,6 +68,34 @@ void set_c_convention(llvm::Function& function) {
   }
 }
 
+// Clang hands pairs of floats over in a double, as x86 wants it of C functions. Calls of the
+// device's own functions get them as what they are.
+void unpack_float_pairs(llvm::Module& module) {
+  constexpr llvm::StringRef kPrefix = "air.simdgroup_matrix_8x8_multiply_accumulate";
+  for (llvm::Function& function : llvm::make_early_inc_range(module)) {
+    llvm::Type* pair = llvm::FixedVectorType::get(llvm::Type::getFloatTy(module.getContext()), 2);
+    if (!function.getName().starts_with(kPrefix) || function.getReturnType() == pair) {
+      continue;
+    }
+    const std::string name = function.getName().str();
+    function.setName("");
+    llvm::FunctionCallee unpacked = module.getOrInsertFunction(name, pair, pair, pair, pair);
+    llvm::cast<llvm::Function>(unpacked.getCallee())->copyAttributesFrom(&function);
+    for (llvm::User* user : llvm::make_early_inc_range(function.users())) {
+      auto* call = llvm::cast<llvm::CallInst>(user);
+      llvm::IRBuilder<> builder(call);
+      llvm::SmallVector<llvm::Value*, 3> arguments;
+      for (llvm::Value* argument : call->args()) {
+        arguments.push_back(builder.CreateBitCast(argument, pair));
+      }
+      call->replaceAllUsesWith(
+          builder.CreateBitCast(builder.CreateCall(unpacked, arguments), call->getType()));
+      call->eraseFromParent();
+    }
+    function.eraseFromParent();
+  }
+}
+
 void set_attributes(llvm::Function& function, const KernelPlan& plan) {
   function.removeFnAttr("target-features");
   function.removeFnAttr("tune-cpu");
@@ -121,6 +149,7 @@ void normalise(llvm::Module& module, const KernelPlan& plan) {
       forbid_contraction(function);
     }
   }
+  unpack_float_pairs(module);
   for (const char* name : {"llvm.global.annotations", "llvm.used", "llvm.compiler.used"}) {
     if (llvm::GlobalVariable* variable = module.getNamedGlobal(name)) {
       variable->eraseFromParent();

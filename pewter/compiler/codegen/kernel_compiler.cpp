@@ -18,6 +18,7 @@
 #include "pewter/compiler/codegen/optimiser.h"
 #include "pewter/compiler/codegen/thread_values.h"
 #include "pewter/compiler/codegen/threadgroup_memory.h"
+#include "pewter/compiler/spmd/gather_lowering.h"
 #include "pewter/compiler/spmd/group_entry.h"
 #include "pewter/compiler/spmd/program.h"
 
@@ -154,6 +155,7 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   }
   optimiser.optimise_programs(module);
   code.program_bytes = spmd::resolve_program_bytes(module);
+  spmd::lower_gathers(module);
   code.runs_whole_groups = true;
   code.explanation.mode = ExecutionMode::Spmd;
   code.explanation.lanes = lanes.width;

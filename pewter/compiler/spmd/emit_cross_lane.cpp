@@ -29,14 +29,13 @@ llvm::Value* Emitter::in_memory(const Chunks& values, const llvm::Twine& name) {
 }
 
 llvm::Value* Emitter::read_lanes(llvm::Value* memory, llvm::Type* element, llvm::Value* indices) {
-  llvm::Value* joined = llvm::PoisonValue::get(chunk_type(element));
-  for (unsigned lane = 0; lane < lanes_.per_chunk; ++lane) {
-    llvm::Value* index =
-        builder_.CreateZExt(builder_.CreateExtractElement(indices, lane), builder_.getInt64Ty());
-    joined = builder_.CreateInsertElement(
-        joined, builder_.CreateLoad(element, builder_.CreateGEP(element, memory, index)), lane);
-  }
-  return joined;
+  llvm::FixedVectorType* type = chunk_type(element);
+  llvm::Value* addresses = builder_.CreateGEP(
+      element, memory, builder_.CreateZExt(indices, chunk_type(builder_.getInt64Ty())));
+  return builder_.CreateMaskedGather(
+      type, addresses, layout_.getABITypeAlign(element),
+      llvm::Constant::getAllOnesValue(chunk_type(builder_.getInt1Ty())),
+      llvm::PoisonValue::get(type));
 }
 
 /// One bit for each lane of a simdgroup, as i32.

@@ -211,13 +211,17 @@ llvm::Value* Emitter::load_consecutive(llvm::Type* element,
   return result;
 }
 
-// Eight loads are faster than the processor's own gather. Lanes that are not active read from a
-// place of ours.
+// Atomic loads are done lane by lane at once; others stay one instruction for the optimiser.
 llvm::Value* Emitter::gather(llvm::LoadInst& load, llvm::Value* pointers, unsigned chunk) {
+  llvm::FixedVectorType* type = chunk_type(load.getType());
+  if (!load.isAtomic() && !load.isVolatile()) {
+    return builder_.CreateMaskedGather(type, pointers, load.getAlign(), active(chunk),
+                                       llvm::PoisonValue::get(type));
+  }
   if (!mask_.empty()) {
     pointers = builder_.CreateSelect(active(chunk), pointers, splat(spare_memory()));
   }
-  llvm::Value* joined = llvm::PoisonValue::get(chunk_type(load.getType()));
+  llvm::Value* joined = llvm::PoisonValue::get(type);
   for (unsigned lane = 0; lane < lanes_.per_chunk; ++lane) {
     llvm::LoadInst* own = builder_.CreateAlignedLoad(
         load.getType(), builder_.CreateExtractElement(pointers, lane), load.getAlign());
@@ -357,6 +361,10 @@ void Emitter::scatter(llvm::StoreInst& store,
                       llvm::Value* pointers,
                       llvm::Value* value,
                       unsigned chunk) {
+  if (!store.isAtomic() && !store.isVolatile()) {
+    builder_.CreateMaskedScatter(value, pointers, store.getAlign(), active(chunk));
+    return;
+  }
   if (!mask_.empty()) {
     pointers = builder_.CreateSelect(active(chunk), pointers, splat(spare_memory()));
   }
