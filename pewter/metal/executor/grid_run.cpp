@@ -17,8 +17,8 @@ constexpr std::uint64_t kMaxBlock = 1024;
 // While nothing is known of the kernel.
 constexpr std::uint64_t kMaxUnknownBlock = 16;
 // Work that is worth telling a spinning worker about, and the wake-up of a sleeping one.
-constexpr std::uint64_t kOfferNs = 2'000;
-constexpr std::uint64_t kWakeNs = 10'000;
+constexpr std::uint64_t kOfferNs = 5'000;
+constexpr std::uint64_t kWakeNs = 20'000;
 // How long one run may keep a worker while tasks are waiting.
 constexpr std::uint64_t kTurnNs = 1'000'000;
 // About a year; more would not fit the clock.
@@ -155,34 +155,55 @@ class GridRun::Participant {
     std::atomic<bool>& in_kernel = self.state_.execution().in_kernel;
     in_kernel.store(true, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
+    self.go_to_group(self.first_);
     for (std::uint64_t i = self.first_; i < self.end_ && !self.run_.is_stopped(); ++i) {
-      self.run_group(i);
+      self.run_group();
+      self.go_to_next_group();
     }
     std::atomic_signal_fence(std::memory_order_seq_cst);
     in_kernel.store(false, std::memory_order_relaxed);
   }
 
-  void run_group(std::uint64_t index) {
-    const abi::Launch& launch = grid_->dispatch->launch;
-    std::uint32_t thread_count = 1;
-    bool is_smaller = false;
+  void go_to_group(std::uint64_t index) {
     for (int axis = 0; axis < 3; ++axis) {
-      const std::uint64_t groups = launch.threadgroups_per_grid[axis];
-      const auto position = static_cast<std::uint32_t>(index % groups);
+      const std::uint64_t groups = grid_->dispatch->launch.threadgroups_per_grid[axis];
+      set_position(axis, static_cast<std::uint32_t>(index % groups));
       index /= groups;
-      // Groups at the far edge of a non-uniform grid are smaller.
-      const std::uint64_t size = launch.threads_per_threadgroup[axis];
-      const std::uint64_t begin = position * size;
-      const std::uint64_t threads = launch.threads_per_grid[axis];
-      group_.position[axis] = position;
-      group_.size[axis] =
-          static_cast<std::uint32_t>(std::min(size, threads > begin ? threads - begin : 0));
-      thread_count *= group_.size[axis];
-      is_smaller = is_smaller || group_.size[axis] < size;
     }
+  }
+
+  /// Without divisions, which take longer than a small group.
+  void go_to_next_group() {
+    const std::uint32_t(&groups)[3] = grid_->dispatch->launch.threadgroups_per_grid;
+    for (int axis = 0; axis < 3; ++axis) {
+      const std::uint32_t position = group_.position[axis] + 1;
+      if (position < groups[axis]) {
+        set_position(axis, position);
+        return;
+      }
+      set_position(axis, 0);
+    }
+  }
+
+  void set_position(int axis, std::uint32_t position) {
+    // Groups at the far edge of a non-uniform grid are smaller.
+    const abi::Launch& launch = grid_->dispatch->launch;
+    const std::uint64_t size = launch.threads_per_threadgroup[axis];
+    const std::uint64_t begin = position * size;
+    const std::uint64_t threads = launch.threads_per_grid[axis];
+    group_.position[axis] = position;
+    group_.size[axis] =
+        static_cast<std::uint32_t>(std::min(size, threads > begin ? threads - begin : 0));
+  }
+
+  void run_group() {
+    const abi::Launch& launch = grid_->dispatch->launch;
+    const std::uint32_t(&size)[3] = launch.threads_per_threadgroup;
+    const std::uint32_t thread_count = group_.size[0] * group_.size[1] * group_.size[2];
     if (thread_count == 0) {
       return;
     }
+    const bool is_smaller = thread_count < size[0] * size[1] * size[2];
     const Dispatch& dispatch = *grid_->dispatch;
     const LoadedKernel* kernel =
         is_smaller && dispatch.edge_kernel != nullptr ? dispatch.edge_kernel : dispatch.kernel;
