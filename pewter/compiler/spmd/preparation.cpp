@@ -191,11 +191,18 @@ void split_values(llvm::Function& function, llvm::FunctionAnalysisManager& analy
   again.run(function, analyses);
 }
 
-void structure_control_flow(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+void lower_switches(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   analyses.invalidate(function, llvm::PreservedAnalyses::none());
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::LowerSwitchPass());
   passes.addPass(llvm::UnifyFunctionExitNodesPass());
+  passes.run(function, analyses);
+}
+
+void structure_control_flow(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  lower_switches(function, analyses);
+  analyses.invalidate(function, llvm::PreservedAnalyses::none());
+  llvm::FunctionPassManager passes;
   passes.addPass(llvm::FixIrreduciblePass());
   // Each of the two may undo a part of the other's work.
   for (int i = 0; i < 2; ++i) {

@@ -8,8 +8,11 @@
 namespace pewter::compiler::spmd {
 
 /// Takes a thread function apart into operations on single values: vectors to their components,
-/// copies of memory to loads and stores, switches to branches.
+/// copies of memory to loads and stores.
 void split_values(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+
+/// Leaves branches only, and one return.
+void lower_switches(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 
 /// Gives the function the control flow that the emitter expects: one exit, reducible, loops
 /// simplified and closed, no critical edges.

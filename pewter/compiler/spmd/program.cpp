@@ -9,6 +9,7 @@
 
 #include "pewter/compiler/spmd/preparation.h"
 #include "pewter/compiler/spmd/private_memory.h"
+#include "pewter/compiler/spmd/versioning.h"
 
 namespace pewter::compiler::spmd {
 namespace {
@@ -55,6 +56,10 @@ Result<Programs> vectorise(llvm::Function& thread,
   tidy.addPass(llvm::EarlyCSEPass());
   tidy.run(thread, analyses);
   split_values(thread, analyses);
+  lower_switches(thread, analyses);
+  version_early_returns(thread, lanes.width);
+  structure_control_flow(thread, analyses);
+  version_loops(thread, lanes.width);
   structure_control_flow(thread, analyses);
 
   Programs programs;
