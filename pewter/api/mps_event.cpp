@@ -19,12 +19,22 @@ Event& Event::operator=(Event&& other) noexcept = default;
 
 void Event::record() {
   require_device("[mps::Event]");
-  event_->record(runtime::shared_stream());
+  event_->record(current_runtime_stream());
+}
+
+void Event::record(const Stream& stream) {
+  require_device("[mps::Event]");
+  event_->record(stream.runtime_stream());
 }
 
 void Event::wait() {
   require_device("[mps::Event]");
-  event_->wait(*runtime::shared_stream());
+  event_->wait(*current_runtime_stream());
+}
+
+void Event::wait(const Stream& stream) {
+  require_device("[mps::Event]");
+  event_->wait(*stream.runtime_stream());
 }
 
 bool Event::query() const {

@@ -47,30 +47,30 @@ namespace random {
 
 array bits(const Shape& shape) {
   require_device("[mps::random::bits]");
-  return ops::random_bits(runtime::default_generator(), *runtime::shared_stream(), shape);
+  return ops::random_bits(runtime::default_generator(), *current_runtime_stream(), shape);
 }
 
 array uniform(const Shape& shape, double low, double high, Dtype dtype) {
   require_device("[mps::random::uniform]");
-  return ops::random_uniform(runtime::default_generator(), *runtime::shared_stream(), shape, low,
+  return ops::random_uniform(runtime::default_generator(), *current_runtime_stream(), shape, low,
                              high, dtype);
 }
 
 array normal(const Shape& shape, double mean, double deviation, Dtype dtype) {
   require_device("[mps::random::normal]");
-  return ops::random_normal(runtime::default_generator(), *runtime::shared_stream(), shape, mean,
+  return ops::random_normal(runtime::default_generator(), *current_runtime_stream(), shape, mean,
                             deviation, dtype);
 }
 
 array randint(std::int64_t low, std::int64_t high, const Shape& shape, Dtype dtype) {
   require_device("[mps::random::randint]");
-  return ops::random_integers(runtime::default_generator(), *runtime::shared_stream(), low, high,
+  return ops::random_integers(runtime::default_generator(), *current_runtime_stream(), low, high,
                               shape, dtype);
 }
 
 array bernoulli(double probability, const Shape& shape) {
   require_device("[mps::random::bernoulli]");
-  return ops::random_bernoulli(runtime::default_generator(), *runtime::shared_stream(), probability,
+  return ops::random_bernoulli(runtime::default_generator(), *current_runtime_stream(), probability,
                                shape);
 }
 

@@ -130,7 +130,7 @@ void Kernel::operator()(const std::vector<Argument>& arguments,
   launch.group_size = options.group_size.lengths();
   launch.error_index = options.error_buf_idx;
   launch.description = fmt::format("{}({})", kernel_->name, bound.description);
-  runtime::launch(*runtime::shared_stream(), kernel_, launch);
+  runtime::launch(*current_runtime_stream(), kernel_, launch);
 }
 
 const std::string& Kernel::name() const {

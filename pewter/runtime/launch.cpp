@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -22,8 +21,6 @@ namespace {
 // The most that Metal copies into a command buffer.
 constexpr std::size_t kMaxInlineBytes = 4096;
 constexpr std::size_t kMaxBufferIndex = 30;
-// Dispatches after which the open command buffer is submitted, busy device or not.
-constexpr std::uint32_t kMaxDispatchesPerTask = 32;
 
 std::runtime_error failure(const ShaderKernel& kernel, const std::string& reason) {
   return std::runtime_error(fmt::format("[mps::compile_shader] {}: {}", kernel.name, reason));
@@ -202,10 +199,9 @@ void encode(Stream& stream,
 }
 
 // A device without work starts at once; a busy one gets its dispatches in larger portions.
-void commit_if_due(Stream& stream) {
-  static std::atomic<std::uint32_t> dispatches = 0;
-  if (++dispatches >= kMaxDispatchesPerTask || Scheduler::instance().tasks_in_flight() == 0) {
-    dispatches = 0;
+void submit_if_due(Stream& stream) {
+  stream.operation_encoded();
+  if (Scheduler::instance().tasks_in_flight() == 0) {
     stream.commit();
   }
 }
@@ -229,7 +225,7 @@ void launch(Stream& stream,
   }
   encode(stream, *kernel, request, prepared);
   guard.unlock();
-  commit_if_due(stream);
+  submit_if_due(stream);
 }
 
 }  // namespace pewter::runtime

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "pewter/base/environment.h"
+#include "pewter/runtime/device.h"
 
 namespace pewter::runtime {
 namespace {
@@ -141,6 +142,9 @@ void Profiler::start(std::string_view mode, bool wait_until_completed) {
 }
 
 void Profiler::stop() noexcept {
+  if (in_bad_fork()) {
+    return;
+  }
   const std::scoped_lock lock(mutex_);
   settings_ = {};
   update_watching();
@@ -253,6 +257,10 @@ void Profiler::clear_log() {
 }
 
 void Profiler::print_statistics() const {
+  // They are the parent's.
+  if (in_bad_fork()) {
+    return;
+  }
   const std::scoped_lock lock(mutex_);
   for (const auto& [number, statistics] : statistics_) {
     fmt::print(stderr, "K{} {}: runs={} mean gpu={:.3f} ms mean scheduling={:.3f} ms\n", number,

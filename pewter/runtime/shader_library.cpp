@@ -18,11 +18,8 @@
 namespace pewter::runtime {
 namespace {
 
-NS::String* string(std::string_view text) {
-  // The length counts: a text may hold zeros, and then it is the compiler that says so.
-  return NS::String::alloc()
-      ->init(const_cast<char*>(text.data()), text.size(), NS::UTF8StringEncoding, false)
-      ->autorelease();
+NS::String* string(const std::string& text) {
+  return NS::String::string(text.c_str(), NS::UTF8StringEncoding);
 }
 
 std::string text(const NS::Error* error) {
@@ -97,6 +94,9 @@ std::shared_ptr<ShaderLibrary> ShaderLibrary::compile(std::string_view source) {
   const auto options = NS::TransferPtr(MTL::CompileOptions::alloc()->init());
   options->setFastMathEnabled(wants_fast_math());
 
+  if (source.find('\0') != std::string_view::npos) {
+    throw std::runtime_error("[mps::compile_shader] the text holds a zero character");
+  }
   NS::String* expanded = string(expand_shader_source(source));
   if (expanded == nullptr) {
     throw std::runtime_error("[mps::compile_shader] the text is not valid UTF-8");

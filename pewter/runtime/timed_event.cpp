@@ -67,6 +67,10 @@ TimedEvent::TimedEvent(bool enable_timing)
       state_(std::make_unique<State>()) {}
 
 TimedEvent::~TimedEvent() {
+  // A thread that is not there any more may have held the lock when the process was forked.
+  if (in_bad_fork()) {
+    return;
+  }
   Ids::instance().give_back(id_);
 }
 

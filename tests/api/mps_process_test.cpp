@@ -1,9 +1,12 @@
 #include <doctest/doctest.h>
+#include <pewter/processor.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "tests/support/process.h"
 
@@ -110,6 +113,16 @@ TEST_CASE("mps 27: a child forked before any use works") {
   CHECK(seen.at("parent result") == "2");
 }
 
+TEST_CASE("mps 27: asking whether there is a device counts as use") {
+  CHECK(facts(run("fork_after_question")).at("is_in_bad_fork") == "1");
+}
+
+TEST_CASE("mps 27: children of a process whose threads are busy neither hang nor crash") {
+  const auto seen = facts(run("fork_while_busy"));
+  CHECK(seen.at("failures") == "0");
+  CHECK(seen.at("parent") == "ok");
+}
+
 TEST_CASE("mps 28: without a device the seed is ignored and everything else says so") {
   const auto seen = facts(run("everything", {{"PEWTER_DEVICE", "none"}}));
   CHECK(seen.at("device_count") == "0");
@@ -122,6 +135,37 @@ TEST_CASE("mps 28: without a device the seed is ignored and everything else says
     CHECK(contains(seen.at(name), "there is no device"));
   }
   CHECK(contains(seen.at("wrong fraction"), "invalid: "));
+}
+
+TEST_CASE("random arrays are equal whatever the number of threads and lanes") {
+  auto expected = facts(run("draws", {{"PEWTER_THREADS", "1"}, {"PEWTER_MODE", "scalar"}}));
+  REQUIRE(expected.size() == 8);
+  expected.erase("initial state");
+  for (const Environment& environment :
+       {Environment{{"PEWTER_THREADS", "4"}, {"PEWTER_MODE", "scalar"}},
+        Environment{{"PEWTER_THREADS", "1"}, {"PEWTER_MODE", "spmd"}},
+        Environment{{"PEWTER_THREADS", "3"}, {"PEWTER_MODE", "spmd"}, {"PEWTER_LANES", "8"}},
+        Environment{{"PEWTER_THREADS", "2"}, {"PEWTER_MODE", "spmd"}, {"PEWTER_LANES", "16"}},
+        Environment{{"PEWTER_THREADS", "2"}, {"PEWTER_MODE", "spmd"}, {"PEWTER_LANES", "64"}}}) {
+    auto seen = facts(run("draws", environment));
+    seen.erase("initial state");
+    CHECK(seen == expected);
+  }
+}
+
+TEST_CASE("mps 11: a process starts with a seed of its own") {
+  CHECK(facts(run("draws")).at("initial state") != facts(run("draws")).at("initial state"));
+}
+
+TEST_CASE("shaders are compiled with fast math when the environment says so") {
+  CHECK(facts(run("math")).at("fast") == "0");
+  CHECK(facts(run("math", {{"PYTORCH_MPS_FAST_MATH", "0"}})).at("fast") == "0");
+  const std::vector<std::string> features = pewter::processor().features;
+  if (std::find(features.begin(), features.end(), "fma") == features.end()) {
+    MESSAGE("not seen in fast math: the processor has no fused multiply-add");
+    return;
+  }
+  CHECK(facts(run("math", {{"PYTORCH_MPS_FAST_MATH", "1"}})).at("fast") == "1");
 }
 
 TEST_CASE("the environment starts tracing and logs operations") {

@@ -5,6 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -12,8 +15,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "pewter/array/graph/node.h"
 #include "tests/api/mps_support.h"
 
 using namespace pewter;
@@ -116,6 +121,102 @@ void fork_after_use(bool use_before) {
   });
 }
 
+/// Forks when the device was only asked for.
+void fork_after_question() {
+  mps::is_available();
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::printf("is_in_bad_fork: %d\n", mps::is_in_bad_fork() ? 1 : 0);
+    std::fflush(stdout);
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+}
+
+/// Forks again and again while other threads allocate, draw and launch, so that some lock is held
+/// at most forks; the children drop what they inherited and try everything.
+void fork_while_busy() {
+  std::atomic<bool> done = false;
+  std::vector<std::thread> threads;
+  const mps::Kernel full = mps::compile_shader(test::kFull).kernel("full");
+  for (int i = 0; i < 2; ++i) {
+    threads.emplace_back([&] {
+      while (!done) {
+        const array x = array::empty({1000}, Dtype::Float32);
+        full({x, 1.0});
+        mps::Event event;
+        event.record();
+        mps::random::uniform({100});
+      }
+    });
+  }
+  int failures = 0;
+  for (int i = 0; i < 30; ++i) {
+    std::optional<array> inherited = test::zeros(100);
+    std::optional<mps::Event> event(std::in_place, true);
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(5);
+      if (std::freopen("/dev/null", "w", stdout) == nullptr) {
+        _exit(1);
+      }
+      inherited.reset();
+      event.reset();
+      attempt_everything();
+      _exit(mps::is_in_bad_fork() ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    failures += status == 0 ? 0 : 1;
+  }
+  done = true;
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  std::printf("failures: %d\n", failures);
+  attempt("parent", [] { mps::synchronize(); });
+}
+
+/// Prints a digest of random arrays of every kind, and the state that the process began with.
+void draws() {
+  const auto digest = [](const array& drawn) {
+    const array host = drawn.copy(Placement::Host);
+    std::uint64_t hash = 0xcbf29ce484222325;
+    const std::byte* bytes = host.node().first();
+    for (std::size_t i = 0; i < host.nbytes(); ++i) {
+      hash = (hash ^ std::to_integer<std::uint64_t>(bytes[i])) * 0x100000001b3;
+    }
+    return hash;
+  };
+  const auto print = [&](const char* name, const array& drawn) {
+    std::printf("%s: %016llx\n", name, static_cast<unsigned long long>(digest(drawn)));
+  };
+  print("initial state", mps::get_rng_state());
+  mps::manual_seed(2024);
+  print("bits", mps::random::bits({10007}));
+  print("uniform", mps::random::uniform({10007}, -3, 5));
+  print("uniform half", mps::random::uniform({10007}, 0, 1, Dtype::Float16));
+  print("normal", mps::random::normal({10007}, 1, 2));
+  print("normal bfloat", mps::random::normal({10007}, 0, 1, Dtype::BFloat16));
+  print("integers", mps::random::randint(-1000, 1000003, {10007}));
+  print("coins", mps::random::bernoulli(0.3, {10007}));
+}
+
+/// Prints whether shaders are compiled with fast math: then a product may keep all its bits until
+/// the sum.
+void math() {
+  attempt("math", [] {
+    const array x = test::zeros(1);
+    mps::compile_shader(R"(
+      kernel void multiply_add(device float* x, constant float& a, constant float& b) {
+        x[0] = a * a + b;
+      })")
+        .kernel("multiply_add")({x, 1 + 0x1p-12, -(1 + 0x1p-11)});
+    std::printf("fast: %d\n", x.item<float>() != 0 ? 1 : 0);
+  });
+}
+
 void profile() {
   attempt("launch", [] {
     const array x = test::zeros(4);
@@ -137,6 +238,10 @@ int main(int count, char** arguments) {
       {"allocate", allocate},
       {"low_watermark", low_watermark},
       {"fork_after_use", [] { fork_after_use(true); }},
+      {"fork_after_question", fork_after_question},
+      {"fork_while_busy", fork_while_busy},
+      {"draws", draws},
+      {"math", math},
       {"fork_before_use", [] { fork_after_use(false); }},
       {"profile", profile},
   };

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "tests/support/temporary_directory.h"
@@ -43,6 +44,8 @@ ProcessResult run_process(const std::vector<std::string>& command,
   const std::string output = directory.write("output", "");
   const std::string errors = directory.write("errors", "");
 
+  // What is still in the buffer must not be written by the child too.
+  std::fflush(stdout);
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {

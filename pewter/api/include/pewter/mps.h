@@ -6,6 +6,7 @@
 #include <pewter/mps_profiler.h>
 #include <pewter/mps_random.h>
 #include <pewter/mps_shader.h>
+#include <pewter/mps_stream.h>
 
 #include <cstdint>
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pewter/export.h>
+#include <pewter/mps_stream.h>
 
 #include <cstdint>
 #include <memory>
@@ -20,11 +21,13 @@ class PEWTER_EXPORT Event {
   Event(Event&& other) noexcept;
   Event& operator=(Event&& other) noexcept;
 
-  /// Places the marker after all work so far and submits that work. Recording again moves the
-  /// marker.
+  /// Places the marker after all work so far on the current stream, or the one given, and submits
+  /// that work. Recording again moves the marker.
   void record();
+  void record(const Stream& stream);
   /// Later work starts only after the marker; the host does not wait. Nothing when not recorded.
   void wait();
+  void wait(const Stream& stream);
   /// Whether all work before the marker is complete; false when not recorded.
   bool query() const;
   /// Blocks the host until the marker is reached; returns at once when not recorded.

@@ -4,7 +4,8 @@
 
 /// Lets a kernel report failures to the program that launched it with `error_buf_idx`.
 ///
-///     kernel void f(device float* x, device pewter::mps::ErrorRecords* errors [[buffer(1)]], ...) {
+///     kernel void f(device float* x, device pewter::mps::ErrorRecords* errors [[buffer(1)]], ...)
+///     {
 ///       if (bad) {
 ///         PEWTER_REPORT_ERROR(errors, "index ", index, " is out of range");
 ///       }

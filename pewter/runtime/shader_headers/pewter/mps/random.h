@@ -12,10 +12,8 @@ inline uint4 philox(uint4 counter, uint2 key) {
   for (uint round = 0; round < 10; ++round) {
     const ulong product0 = ulong(0xD2511F53u) * counter.x;
     const ulong product1 = ulong(0xCD9E8D57u) * counter.z;
-    counter = uint4(uint(product1 >> 32) ^ counter.y ^ key.x,
-                    uint(product1),
-                    uint(product0 >> 32) ^ counter.w ^ key.y,
-                    uint(product0));
+    counter = uint4(uint(product1 >> 32) ^ counter.y ^ key.x, uint(product1),
+                    uint(product0 >> 32) ^ counter.w ^ key.y, uint(product0));
     key += uint2(0x9E3779B9u, 0xBB67AE85u);
   }
   return counter;
