@@ -34,9 +34,9 @@ Allocator& Allocator::instance() {
     auto* allocator = new Allocator;
     process_allocator.store(allocator, std::memory_order_release);
     // A child must not find a lock that a thread of its parent held.
-    pthread_atfork([] { process_allocator.load()->state_->mutex.lock(); },
-                   [] { process_allocator.load()->state_->mutex.unlock(); },
-                   [] { process_allocator.load()->state_->mutex.unlock(); });
+    pthread_atfork([] { process_allocator.load()->state_->lock_all(); },
+                   [] { process_allocator.load()->state_->unlock_all(); },
+                   [] { process_allocator.load()->state_->unlock_all(); });
     publish_samples();
     return allocator;
   }();

@@ -70,6 +70,20 @@ void Allocator::State::update_gc_limit() {
   gc_limit.store(std::min(memory_limit.load(), most));
 }
 
+void Allocator::State::lock_all() {
+  callbacks_mutex.lock();
+  Magazine::list_mutex().lock();
+  mutex.lock();
+  peak.mutex().lock();
+}
+
+void Allocator::State::unlock_all() {
+  peak.mutex().unlock();
+  mutex.unlock();
+  Magazine::list_mutex().unlock();
+  callbacks_mutex.unlock();
+}
+
 void Allocator::State::magazine_ended(Magazine& magazine) {
   State& state = *instance().state_;
   const std::scoped_lock lock(state.mutex);

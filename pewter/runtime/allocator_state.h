@@ -53,6 +53,9 @@ struct Allocator::State {
   void set_special(unsigned reason, bool on);
   void set_hard_limit(std::size_t limit);
   void update_gc_limit();
+  /// Every lock that requests take, for a fork.
+  void lock_all();
+  void unlock_all();
   /// Puts what a thread's magazine held where other threads find it.
   static void magazine_ended(Magazine& magazine);
 

@@ -1,12 +1,9 @@
 #include "pewter/runtime/magazine.h"
 
-#include <mutex>
-
 namespace pewter::runtime {
 namespace {
 
 std::atomic<Magazine*> first_magazine = nullptr;
-std::mutex list_mutex;
 
 // Plain data, so that it can be read until the very end of the thread.
 thread_local Magazine* own = nullptr;
@@ -18,7 +15,7 @@ thread_local bool ended = false;
 class MagazineOwner {
  public:
   explicit MagazineOwner(void (*at_end)(Magazine&)) : at_end_(at_end) {
-    const std::scoped_lock lock(list_mutex);
+    const std::scoped_lock lock(Magazine::list_mutex());
     Magazine::for_each([](Magazine& magazine) {
       if (own == nullptr && !magazine.owned_.load(std::memory_order_acquire)) {
         own = &magazine;
@@ -48,6 +45,12 @@ class MagazineOwner {
  private:
   void (*at_end_)(Magazine&);
 };
+
+std::mutex& Magazine::list_mutex() {
+  // Never destroyed: threads may come after main.
+  static auto* const mutex = new std::mutex;
+  return *mutex;
+}
 
 Magazine* Magazine::first() {
   return first_magazine.load(std::memory_order_acquire);

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <mutex>
 
 #include "pewter/runtime/block.h"
 
@@ -56,6 +56,9 @@ class Magazine {
       function(*magazine);
     }
   }
+
+  /// Held while threads come; for a fork.
+  static std::mutex& list_mutex();
 
   Counts counts() const {
     return {hits_.load(std::memory_order_relaxed), misses_.load(std::memory_order_relaxed),
