@@ -1,0 +1,142 @@
+#include "tests/compiler/spmd/shared_code.h"
+
+// simdgroup_matrix with several simdgroups to a group, and products in loops.
+
+namespace pewter {
+namespace {
+
+using test::Gpu;
+using test::size;
+using test::uint;
+
+const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
+
+constexpr std::size_t kRows = 32;
+constexpr std::size_t kInner = 40;
+constexpr std::size_t kColumns = 48;
+
+/// Whole numbers so small that every product and sum is exact, in half too.
+std::vector<float> whole_numbers(std::size_t count, uint seed) {
+  std::vector<float> values;
+  for (const uint x : test::noise(count, seed)) {
+    values.push_back(static_cast<float>(x % 7) - 3);
+  }
+  return values;
+}
+
+std::vector<float> product(const std::vector<float>& a, const std::vector<float>& b) {
+  std::vector<float> c(kRows * kColumns);
+  for (std::size_t row = 0; row < kRows; ++row) {
+    for (std::size_t column = 0; column < kColumns; ++column) {
+      double sum = 0;
+      for (std::size_t k = 0; k < kInner; ++k) {
+        sum += a[row * kInner + k] * b[k * kColumns + column];
+      }
+      c[row * kColumns + column] = static_cast<float>(sum);
+    }
+  }
+  return c;
+}
+
+/// One simdgroup to each 8x8 tile of the result; `type` is that of the factors.
+std::string gemm(const std::string& type) {
+  return kHead + "typedef " + type + " T;\n" + R"(
+    kernel void f(device const float* a [[buffer(0)]], device const float* b [[buffer(1)]],
+                  device float* c [[buffer(2)]], uint2 g [[threadgroup_position_in_grid]],
+                  uint simd [[simdgroup_index_in_threadgroup]],
+                  uint l [[thread_index_in_threadgroup]], uint count [[threads_per_threadgroup]]) {
+      threadgroup T ta[32 * 8];
+      threadgroup T tb[8 * 48];
+      simdgroup_matrix<float, 8, 8> sum[3];
+      for (uint k = 0; k < 3; ++k) sum[k] = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+      for (uint k = 0; k < 40; k += 8) {
+        for (uint e = l; e < 32 * 8; e += count) ta[e] = T(a[(e / 8) * 40 + k + e % 8]);
+        for (uint e = l; e < 8 * 48; e += count) tb[e] = T(b[(k + e / 48) * 48 + e % 48]);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        simdgroup_matrix<T, 8, 8> ma, mb;
+        simdgroup_load(ma, ta + (simd / 2) * 64, 8);
+        for (uint j = 0; j < 3; ++j) {
+          simdgroup_load(mb, tb + ((simd % 2) * 3 + j) * 8, 48);
+          simdgroup_multiply_accumulate(sum[j], ma, mb, sum[j]);
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+      }
+      for (uint j = 0; j < 3; ++j)
+        simdgroup_store(sum[j], c + (simd / 2) * 8 * 48 + ((simd % 2) * 3 + j) * 8, 48);
+    })";
+}
+
+}  // namespace
+
+TEST_CASE("a product tiled over the simdgroups of a group is the product") {
+  const Gpu gpu;
+  const auto a = whole_numbers(kRows * kInner, 1);
+  const auto b = whole_numbers(kInner * kColumns, 2);
+  for (const char* type : {"float", "half", "bfloat"}) {
+    std::vector<float> c(kRows * kColumns);
+
+    gpu.run(gemm(type), "f", {.grid = size(256), .group = size(256)}, a, b, c);
+
+    CHECK_MESSAGE(c == product(a, b), std::string(type));
+  }
+}
+
+TEST_CASE("each thread holds two neighbours of a row, and can change them") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    kernel void f(device const float* in [[buffer(0)]], device float* out [[buffer(1)]],
+                  device float2* held [[buffer(2)]], uint i [[thread_position_in_grid]],
+                  uint g [[threadgroup_position_in_grid]],
+                  uint simd [[simdgroup_index_in_threadgroup]]) {
+      uint base = (g * 2 + simd) * 64;
+      simdgroup_matrix<float, 8, 8> m;
+      simdgroup_load(m, in + base, 8, ulong2(0, 0), true);
+      held[i] = m.thread_elements();
+      m.thread_elements()[0] *= 2;
+      m.thread_elements()[1] += 1;
+      simdgroup_store(m, out + base, 8);
+    })";
+  constexpr std::size_t kThreads = 192;
+  std::vector<float> in(kThreads * 2);
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    in[i] = static_cast<float>(i);
+  }
+  std::vector<float> out(in.size());
+  std::vector<float> held(in.size());
+
+  gpu.run(source, "f", {.grid = size(kThreads), .group = size(64)}, in, out, held);
+
+  for (std::size_t i = 0; i < kThreads; ++i) {
+    const std::size_t lane = i % 32;
+    const std::size_t quad = lane / 4;
+    const std::size_t row = (quad & 4) + lane / 2 % 4;
+    const std::size_t column = (quad & 2) * 2 + lane % 2 * 2;
+    const std::size_t base = i / 32 * 64;
+    const float first = in[base + column * 8 + row];
+    const float second = in[base + (column + 1) * 8 + row];
+    REQUIRE(held[i * 2] == first);
+    REQUIRE(held[i * 2 + 1] == second);
+    REQUIRE(out[base + row * 8 + column] == first * 2);
+    REQUIRE(out[base + row * 8 + column + 1] == second + 1);
+  }
+}
+
+TEST_CASE("powers of a diagonal matrix stay diagonal") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    kernel void f(device float* out [[buffer(0)]], constant uint& rounds [[buffer(1)]]) {
+      simdgroup_float8x8 power = make_diagonal_simdgroup_matrix<float, 8>(1.0f);
+      simdgroup_float8x8 twice(2.0f);
+      for (uint k = 0; k < rounds; ++k) simdgroup_multiply(power, power, twice);
+      simdgroup_store(power, out, 8);
+    })";
+  std::vector<float> out(64);
+
+  gpu.run(source, "f", {.grid = size(32), .group = size(32)}, out, uint{6});
+
+  for (std::size_t i = 0; i < 64; ++i) {
+    REQUIRE(out[i] == (i % 9 == 0 ? 64.0F : 0.0F));
+  }
+}
+
+}  // namespace pewter

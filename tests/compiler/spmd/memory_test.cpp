@@ -1,0 +1,371 @@
+#include "tests/compiler/spmd/shared_code.h"
+
+// Memory that lanes read and write side by side, apart, backwards and anywhere.
+
+namespace pewter {
+namespace {
+
+using test::check_shared;
+using test::Gpu;
+using test::size;
+using test::uchar;
+using test::uint;
+using test::ulong;
+using test::ushort;
+
+// clang-format off
+PEWTER_SHARED(uint, private_array, (uint i, uint x), {
+  uint a[8];
+  for (uint k = 0; k < 8; ++k) a[k] = x >> k;
+  for (uint k = 0; k < 6; ++k) a[(x >> (k * 4)) & 7] += a[(i + k) & 7] * 3;
+  uint sum = 0;
+  for (uint k = 0; k < 8; ++k) sum = sum * 7 + a[k];
+  return sum;
+})
+
+PEWTER_SHARED(uint, private_bytes, (uint i, uint x), {
+  unsigned char a[5];
+  for (uint k = 0; k < 5; ++k) a[k] = (unsigned char)(x >> (k * 6));
+  a[x % 5] = (unsigned char)(i);
+  return a[i % 5] * 65536u + a[(i + 1) % 5] * 256u + a[x % 5];
+})
+
+PEWTER_SHARED(uint, array_in_divergent_loop, (uint i, uint x), {
+  short a[4] = {short(1), short(2), short(3), short(4)};
+  for (uint k = 0; k < (x & 15); ++k) {
+    if ((x >> k & 1) != 0) a[(i + k) & 3] = short(a[k & 3] * 3 + 1);
+  }
+  return uint(int(a[0]) + a[1] * 5 + a[2] * 25 + a[3] * 125);
+})
+
+PEWTER_SHARED(uint, two_dimensions, (uint i, uint x), {
+  int m[3][4];
+  for (int r = 0; r < 3; ++r)
+    for (int c = 0; c < 4; ++c) m[r][c] = int(x >> (r + c * 2) & 255) - 100;
+  m[i % 3][x % 4] += m[x % 3][i % 4];
+  int best = -1000;
+  for (int r = 0; r < 3; ++r) if (m[r][(i >> 3) & 3] > best) best = m[r][(i >> 3) & 3];
+  return uint(best);
+})
+
+struct Record {
+  uchar kind;
+  float weight;
+  ushort parts[3];
+  ulong total;
+};
+const std::string record_text =
+    "struct Record { uchar kind; float weight; ushort parts[3]; ulong total; };\n";
+
+PEWTER_SHARED(uint, structure, (uint i, uint x), {
+  Record r;
+  r.kind = uchar(x & 3);
+  r.weight = float(i & 255) * 0.5f;
+  for (uint k = 0; k < 3; ++k) r.parts[k] = ushort(x >> (k * 7));
+  r.total = ulong(x) * 3;
+  if (r.kind == 1) { r.weight += 1; r.parts[i % 3] = ushort(9); }
+  if (r.kind >= 2) { Record copy = r; copy.total += r.parts[x % 3]; r = copy; }
+  return uint(r.total >> 1) + uint(r.weight * 2) + r.parts[0] + r.parts[2] * 7u + r.kind;
+})
+
+PEWTER_SHARED(uint, array_of_structures, (uint i, uint x), {
+  Record all[4];
+  for (uint k = 0; k < 4; ++k) {
+    all[k].kind = uchar(x >> k);
+    all[k].weight = float(k) + float(i & 7);
+    for (uint j = 0; j < 3; ++j) all[k].parts[j] = ushort(x >> (k + j));
+    all[k].total = ulong(i) << k;
+  }
+  all[x & 3].parts[i % 3] += ushort(100);
+  all[i & 3] = all[(x >> 2) & 3];
+  all[(x >> 4) & 3].total += all[(x >> 6) & 3].kind;
+  uint sum = 0;
+  for (uint k = 0; k < 4; ++k) {
+    sum = sum * 13 + all[k].kind + uint(all[k].total) + all[k].parts[k % 3] + uint(all[k].weight);
+  }
+  return sum;
+})
+// clang-format on
+
+const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
+
+/// Runs a kernel whose `body` stores to out[...] from in[...], in type T, over `count` threads.
+template <typename T>
+std::vector<T> run_body(const std::string& type,
+                        const std::string& body,
+                        const std::vector<T>& in,
+                        std::size_t out_count,
+                        std::size_t count,
+                        std::size_t group) {
+  const Gpu gpu;
+  const std::string source = kHead + "kernel void f(device const " + type +
+                             "* in [[buffer(0)]], device " + type +
+                             "* out [[buffer(1)]], constant uint& n [[buffer(2)]],\n"
+                             "uint i [[thread_position_in_grid]]) {\n" +
+                             body + "\n}\n";
+  std::vector<T> out(out_count, T(99));
+  gpu.run(source, "f", {.grid = size(count), .group = size(group)}, in, out,
+          static_cast<uint>(count));
+  return out;
+}
+
+template <typename T>
+std::vector<T> counted(std::size_t count) {
+  std::vector<T> values(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    values[i] = static_cast<T>(i * 37 + 11);
+  }
+  return values;
+}
+
+template <typename T>
+void check_strides(const std::string& type) {
+  for (const std::size_t count : {std::size_t{1}, std::size_t{33}, std::size_t{700}}) {
+    const auto in = counted<T>(count * 8 + 8);
+    for (const std::size_t stride : {1, 2, 3, 4, 5, 8}) {
+      const std::string step = std::to_string(stride);
+      const auto out = run_body<T>(
+          type, "out[i * " + step + "u] = in[i * " + step + "u + 3u] + " + type + "(1);", in,
+          count * stride, count, 100);
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        const T wanted = i % stride == 0 ? static_cast<T>(in[i + 3] + 1) : T(99);
+        REQUIRE_MESSAGE(out[i] == wanted, type, " stride ", stride, " element ", i);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+#define PEWTER_CHECK_SHARED(text, name) check_shared(text + name##_text, #name, &(name))
+
+TEST_CASE("private arrays are each lane's own, whatever the index and the element size") {
+  PEWTER_CHECK_SHARED(std::string(), private_array);
+  PEWTER_CHECK_SHARED(std::string(), private_bytes);
+  PEWTER_CHECK_SHARED(std::string(), array_in_divergent_loop);
+  PEWTER_CHECK_SHARED(std::string(), two_dimensions);
+}
+
+TEST_CASE("private structures keep members of different sizes apart") {
+  PEWTER_CHECK_SHARED(record_text, structure);
+  PEWTER_CHECK_SHARED(record_text, array_of_structures);
+}
+
+TEST_CASE("strided loads and stores touch their own elements only") {
+  check_strides<std::uint8_t>("uchar");
+  check_strides<std::int16_t>("short");
+  check_strides<std::uint32_t>("uint");
+  check_strides<float>("float");
+  check_strides<std::int64_t>("long");
+}
+
+TEST_CASE("a grid read backwards is reversed") {
+  for (const std::size_t count : test::awkward_counts()) {
+    const auto in = counted<std::uint16_t>(count);
+    auto reversed = in;
+    std::reverse(reversed.begin(), reversed.end());
+
+    CHECK(run_body<std::uint16_t>("ushort", "out[i] = in[n - 1u - i];", in, count, count, 64) ==
+          reversed);
+    CHECK(run_body<std::uint16_t>("ushort", "out[n - 1u - i] = in[i];", in, count, count, 100) ==
+          reversed);
+  }
+}
+
+TEST_CASE("gathers and scatters follow an index array") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    kernel void f(device const float* in [[buffer(0)]], device const uint* at [[buffer(1)]],
+                  device float* gathered [[buffer(2)]], device float* scattered [[buffer(3)]],
+                  uint i [[thread_position_in_grid]]) {
+      gathered[i] = in[at[i]];
+      if ((at[i] & 3u) != 1u) scattered[at[i]] = in[i];
+    })";
+  constexpr std::size_t kCount = 1025;
+  const auto in = counted<float>(kCount);
+  std::vector<uint> at(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    at[i] = static_cast<uint>(i * 512 % kCount);
+  }
+  std::vector<float> gathered(kCount);
+  std::vector<float> scattered(kCount, -1);
+
+  gpu.run(source, "f", {.grid = size(kCount), .group = size(64)}, in, at, gathered, scattered);
+
+  for (std::size_t i = 0; i < kCount; ++i) {
+    REQUIRE(gathered[i] == in[at[i]]);
+    REQUIRE(scattered[at[i]] == ((at[i] & 3) != 1 ? in[i] : -1));
+  }
+}
+
+TEST_CASE("index arithmetic that wraps reaches the same element") {
+  constexpr std::size_t kCount = 257;
+  const auto in = counted<uint>(kCount + 10);
+
+  const auto out =
+      run_body<uint>("uint",
+                     "uint j = i - 5u; out[j + 5u] = in[(j + 7u) & 0xffffffffu];"
+                     "short s = short(i); int k = int(s) - 300; out[uint(k + 300)] += in[i];",
+                     in, kCount, kCount, 64);
+
+  for (std::size_t i = 0; i < kCount; ++i) {
+    REQUIRE(out[i] == in[i + 2] + in[i]);
+  }
+}
+
+TEST_CASE("narrow index types wrap where they are narrow") {
+  constexpr std::size_t kCount = 600;
+  const auto in = counted<uint>(kCount);
+
+  const auto out = run_body<uint>(
+      "uint", "uchar b = uchar(i); ushort h = ushort(i * 200u); out[i] = in[b] + in[h % 600u];", in,
+      kCount, kCount, 128);
+
+  for (std::size_t i = 0; i < kCount; ++i) {
+    REQUIRE(out[i] == in[i % 256] + in[(i * 200) % 65536 % 600]);
+  }
+}
+
+TEST_CASE("vectors are loaded, changed and stored whole") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    kernel void f(device const float4* a [[buffer(0)]], device const packed_float3* b [[buffer(1)]],
+                  device const uchar4* c [[buffer(2)]], device float4* out [[buffer(3)]],
+                  device uchar4* bytes [[buffer(4)]], device packed_float3* three [[buffer(5)]],
+                  uint i [[thread_position_in_grid]]) {
+      float4 v = a[i].wzyx + float4(float3(b[i]), 1);
+      if (i % 3 == 0) v.xz = v.yw * 2;
+      out[i] = v;
+      uchar4 q = c[i];
+      q.w = uchar(q.x + q.y);
+      bytes[i] = q.yxwz;
+      three[i] = packed_float3(v.xyz);
+    })";
+  constexpr std::size_t kCount = 333;
+  const auto a = counted<float>(kCount * 4);
+  const auto b = counted<float>(kCount * 3);
+  const auto c = counted<std::uint8_t>(kCount * 4);
+  std::vector<float> out(kCount * 4);
+  std::vector<std::uint8_t> bytes(kCount * 4);
+  std::vector<float> three(kCount * 3);
+
+  gpu.run(source, "f", {.grid = size(kCount), .group = size(100)}, a, b, c, out, bytes, three);
+
+  for (std::size_t i = 0; i < kCount; ++i) {
+    float v[4] = {a[i * 4 + 3] + b[i * 3], a[i * 4 + 2] + b[i * 3 + 1], a[i * 4 + 1] + b[i * 3 + 2],
+                  a[i * 4] + 1};
+    if (i % 3 == 0) {
+      v[0] = v[1] * 2;
+      v[2] = v[3] * 2;
+    }
+    for (std::size_t k = 0; k < 4; ++k) {
+      REQUIRE(out[i * 4 + k] == v[k]);
+    }
+    REQUIRE(bytes[i * 4] == c[i * 4 + 1]);
+    REQUIRE(bytes[i * 4 + 2] == static_cast<std::uint8_t>(c[i * 4] + c[i * 4 + 1]));
+    REQUIRE(three[i * 3 + 2] == v[2]);
+  }
+}
+
+TEST_CASE("two-dimensional groups address rows and columns") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    kernel void f(device const uint* in [[buffer(0)]], device uint* out [[buffer(1)]],
+                  device uint* turned [[buffer(2)]], uint2 at [[thread_position_in_grid]],
+                  uint2 count [[threads_per_grid]], uint2 local [[thread_position_in_threadgroup]]) {
+      uint value = in[at.y * count.x + at.x] + local.x * 1000u + local.y * 100000u;
+      out[at.y * count.x + at.x] = value;
+      turned[at.x * count.y + at.y] = value;
+    })";
+  const auto pipeline = gpu.pipeline(source, "f");
+  for (const auto& [group_x, group_y] : {std::pair{16, 16}, {5, 7}, {32, 2}, {1, 33}, {8, 4}}) {
+    constexpr std::size_t kX = 45;
+    constexpr std::size_t kY = 37;
+    const auto in = counted<uint>(kX * kY);
+    std::vector<uint> out(kX * kY);
+    std::vector<uint> turned(kX * kY);
+
+    gpu.run(pipeline.get(), {.grid = size(kX, kY), .group = size(group_x, group_y)}, in, out,
+            turned);
+
+    for (std::size_t y = 0; y < kY; ++y) {
+      for (std::size_t x = 0; x < kX; ++x) {
+        const auto wanted =
+            static_cast<uint>(in[y * kX + x] + x % group_x * 1000 + y % group_y * 100000);
+        REQUIRE(out[y * kX + x] == wanted);
+        REQUIRE(turned[x * kY + y] == wanted);
+      }
+    }
+  }
+}
+
+TEST_CASE("pointers passed to functions reach private, device and threadgroup memory") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    __attribute__((noinline)) void bump(thread uint* p, uint by) { *p += by; }
+    __attribute__((noinline)) uint total(thread const uint* p, uint n) {
+      uint sum = 0;
+      for (uint k = 0; k < n; ++k) sum += p[k];
+      return sum;
+    }
+    __attribute__((noinline)) void put(device uint* p, threadgroup uint* q, uint v) { *p = v; *q = v; }
+    kernel void f(device uint* out [[buffer(0)]], uint i [[thread_position_in_grid]],
+                  uint l [[thread_index_in_threadgroup]]) {
+      threadgroup uint tile[256];
+      uint a[6] = {1, 2, 3, 4, 5, 6};
+      thread uint* p = (i & 1) ? &a[i % 6] : a;
+      bump(p, i);
+      if (i % 3 == 0) bump(&a[(i / 3) % 6], 100);
+      put(out + i, tile + l, total(a, 1 + i % 6));
+      out[i] += tile[l];
+    })";
+  constexpr std::size_t kCount = 300;
+  std::vector<uint> out(kCount);
+
+  gpu.run(source, "f", {.grid = size(kCount), .group = size(128)}, out);
+
+  for (uint i = 0; i < kCount; ++i) {
+    uint a[6] = {1, 2, 3, 4, 5, 6};
+    a[(i & 1) != 0 ? i % 6 : 0] += i;
+    if (i % 3 == 0) {
+      a[(i / 3) % 6] += 100;
+    }
+    uint sum = 0;
+    for (uint k = 0; k < 1 + i % 6; ++k) {
+      sum += a[k];
+    }
+    REQUIRE(out[i] == 2 * sum);
+  }
+}
+
+TEST_CASE("a lane reads back what it wrote, through memory that others write too") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    kernel void f(device uint* data [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+      for (uint k = 0; k < 4; ++k) {
+        data[i * 4 + k] = i + k;
+        if (k > 0 && (i & k) != 0) data[i * 4 + k] += data[i * 4 + k - 1];
+      }
+      data[i * 4] = data[i * 4 + (i & 3)];
+    })";
+  constexpr std::size_t kCount = 257;
+  std::vector<uint> data(kCount * 4);
+
+  gpu.run(source, "f", {.grid = size(kCount), .group = size(64)}, data);
+
+  for (uint i = 0; i < kCount; ++i) {
+    uint own[4];
+    for (uint k = 0; k < 4; ++k) {
+      own[k] = i + k;
+      if (k > 0 && (i & k) != 0) {
+        own[k] += own[k - 1];
+      }
+    }
+    own[0] = own[i & 3];
+    for (uint k = 0; k < 4; ++k) {
+      REQUIRE(data[i * 4 + k] == own[k]);
+    }
+  }
+}
+
+}  // namespace pewter
