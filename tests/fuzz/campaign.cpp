@@ -24,6 +24,7 @@ constexpr std::size_t kSeedsPerProcess = 50;
 // Lines by which a worker tells which seed it is at; everything else is for people.
 constexpr const char* kStarted = "@started ";
 constexpr const char* kEnded = "@ended ";
+constexpr const char* kFellBack = "@fell back ";
 
 /// A worker and what it writes.
 class Worker {
@@ -100,6 +101,9 @@ class Parent {
       summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ", count, verdict);
       bad += verdict == name(Verdict::Same) ? 0 : count;
     }
+    for (const auto& [reason, count] : fallbacks_) {
+      fmt::print("{} not vectorised: {}\n", count, reason);
+    }
     fmt::print("{} kernels: {}\n", campaign_.count, summary);
     return bad;
   }
@@ -131,6 +135,9 @@ class Parent {
           note(line.substr(std::strlen(kEnded)), report);
           report.clear();
           is_running = false;
+        } else if (line.starts_with(kFellBack)) {
+          const std::scoped_lock lock(mutex_);
+          ++fallbacks_[line.substr(std::strlen(kFellBack))];
         } else {
           report += line + "\n";
         }
@@ -157,8 +164,9 @@ class Parent {
   const Campaign& campaign_;
   std::atomic<std::size_t> next_ = 0;
 
-  std::mutex mutex_;  // guards the member below and standard output
+  std::mutex mutex_;  // guards the members below and standard output
   std::map<std::string, std::size_t> verdicts_;
+  std::map<std::string, std::size_t> fallbacks_;
 };
 
 }  // namespace
@@ -175,19 +183,21 @@ std::size_t run(const Campaign& campaign) {
 }
 
 void run_here(const Campaign& campaign) {
-  KernelRunner runner;
   for (std::size_t i = 0; i < campaign.count; ++i) {
     const std::uint64_t seed = campaign.first_seed + i;
     fmt::print("{}{}\n", kStarted, seed);
     std::fflush(stdout);
     alarm(campaign.limit_s);
     const Program program = generate(seed);
-    const Result result = check(runner, program, modes_for(campaign, seed));
+    const Result result = check(program, modes_for(campaign, seed));
     alarm(0);
     if (result.verdict != Verdict::Same) {
       fmt::print("seed {}: {}, grid {}x{}x{}, group {}x{}x{}\n{}{}\n", seed, name(result.verdict),
                  program.grid.x, program.grid.y, program.grid.z, program.group.x, program.group.y,
                  program.group.z, result.text, program.source());
+    }
+    if (result.fallbacks > 0) {
+      fmt::print("{}{}\n", kFellBack, result.fallback);
     }
     fmt::print("{}{}\n", kEnded, name(result.verdict));
     std::fflush(stdout);

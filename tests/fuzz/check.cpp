@@ -30,8 +30,9 @@ const char* name(Verdict verdict) {
   return "";
 }
 
-Result check(KernelRunner& runner, const Program& program, const std::vector<Mode>& modes) {
-  const Outcome expected = runner.run(program, Mode{});
+Result check(const Program& program, const std::vector<Mode>& modes) {
+  const KernelRunner runner(program);
+  const Outcome expected = runner.run(Mode{});
   if (expected.kind == Outcome::Kind::NotCompiled) {
     return {Verdict::NotCompiled, "scalar: " + expected.error};
   }
@@ -40,7 +41,11 @@ Result check(KernelRunner& runner, const Program& program, const std::vector<Mod
   }
   Result result;
   for (const Mode& mode : modes) {
-    const Outcome actual = runner.run(program, mode);
+    const Outcome actual = runner.run(mode);
+    if (!actual.fallback.empty()) {
+      ++result.fallbacks;
+      result.fallback = actual.fallback;
+    }
     if (actual.kind != Outcome::Kind::Ran) {
       result.verdict = Verdict::Failed;
       result.text += mode.name() + ": " + actual.error + "\n";
@@ -66,8 +71,7 @@ Result check_apart(const Program& program, const std::vector<Mode>& modes, unsig
   if (child == 0) {
     close(ends[0]);
     alarm(limit_s);
-    KernelRunner runner;
-    const Result result = check(runner, program, modes);
+    const Result result = check(program, modes);
     const auto written = write(ends[1], result.text.data(), result.text.size());
     _exit(written >= 0 ? static_cast<int>(result.verdict) : 127);
   }

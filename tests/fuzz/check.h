@@ -27,14 +27,17 @@ const char* name(Verdict verdict);
 struct Result {
   Verdict verdict = Verdict::Same;
   /// Which mode, and what is wrong with it.
-  std::string text;
+  std::string text = {};
+  /// Modes in which the kernel was not vectorised after all, and the reason of the last one.
+  unsigned fallbacks = 0;
+  std::string fallback = {};
 };
 
 /// Runs a kernel in scalar mode and in each of `modes` and compares.
-Result check(KernelRunner& runner, const Program& program, const std::vector<Mode>& modes);
+Result check(const Program& program, const std::vector<Mode>& modes);
 
 /// The same in a process of its own, so that nothing can happen to this one. `limit_s` is the time
-/// that it may take. The caller must not have used the device yet.
+/// that it may take. The caller must not have run a kernel itself.
 Result check_apart(const Program& program, const std::vector<Mode>& modes, unsigned limit_s);
 
 }  // namespace pewter::fuzz

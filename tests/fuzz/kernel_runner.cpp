@@ -1,20 +1,17 @@
 #include "tests/fuzz/kernel_runner.h"
 
+#include <fmt/core.h>
+
 #include <bit>
 #include <cstring>
 
+#include "pewter/metal/driver/kernel_variants.h"
+#include "pewter/metal/executor/executor.h"
+#include "tests/fuzz/guarded_bytes.h"
 #include "tests/fuzz/random.h"
 
 namespace pewter::fuzz {
 namespace {
-
-NS::String* string(const std::string& text) {
-  return NS::String::string(text.c_str(), NS::UTF8StringEncoding);
-}
-
-std::string text(const NS::Error* error) {
-  return error == nullptr ? "no error given" : error->localizedDescription()->utf8String();
-}
 
 // Halves, bfloats and floats share the layout of sign, exponent and fraction; only widths differ.
 std::uint64_t float_bits(Random& random, unsigned fraction_bits, unsigned exponent_bits) {
@@ -56,16 +53,27 @@ std::uint64_t element_bits(Random& random, Scalar scalar) {
   }
 }
 
-NS::SharedPtr<MTL::FunctionConstantValues> constants_of(const Program& program) {
-  auto values = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
-  for (std::size_t i = 0; i < program.constants.size(); ++i) {
-    values->setConstantValue(&program.constants[i], MTL::DataTypeInt, i);
+compiler::KernelRequest request_for(const Program& program, const Mode& mode) {
+  compiler::KernelRequest request;
+  request.kernel = "fuzz";
+  for (std::uint32_t i = 0; i < program.constants.size(); ++i) {
+    compiler::ConstantBytes bytes(sizeof(std::int32_t));
+    std::memcpy(bytes.data(), &program.constants[i], bytes.size());
+    request.constants[i] = std::move(bytes);
   }
-  return values;
+  request.mode = mode.is_spmd ? compiler::ExecutionMode::Spmd : compiler::ExecutionMode::Scalar;
+  request.lanes = mode.lanes;
+  return request;
 }
 
-MTL::Size size_of(const Extent& extent) {
-  return MTL::Size(extent.x, extent.y, extent.z);
+void set_size(abi::Launch& launch, const Extent& grid, const Extent& group) {
+  const std::uint32_t threads[] = {grid.x, grid.y, grid.z};
+  const std::uint32_t together[] = {group.x, group.y, group.z};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    launch.threads_per_grid[axis] = threads[axis];
+    launch.threads_per_threadgroup[axis] = together[axis];
+    launch.threadgroups_per_grid[axis] = (threads[axis] + together[axis] - 1) / together[axis];
+  }
 }
 
 }  // namespace
@@ -92,57 +100,61 @@ std::vector<std::byte> initial_content(const Program& program, std::size_t index
   return bytes;
 }
 
-KernelRunner::KernelRunner()
-    : device_(NS::TransferPtr(MTL::CreateSystemDefaultDevice())),
-      queue_(NS::TransferPtr(device_->newCommandQueue())) {}
+KernelRunner::KernelRunner(const Program& program) : program_(program) {
+  compiler::LibraryOptions options;
+  options.math_mode = compiler::MathMode::Safe;
+  auto library = compiler::open_library(program.source(), options);
+  if (library) {
+    library_ = *library;
+  } else {
+    error_ = library.error().text();
+  }
+}
 
-Outcome KernelRunner::run(const Program& program, const Mode&) {
-  const auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
-  const auto options = NS::TransferPtr(MTL::CompileOptions::alloc()->init());
-  options->setMathMode(MTL::MathModeSafe);
-
-  NS::Error* error = nullptr;
-  const auto library =
-      NS::TransferPtr(device_->newLibrary(string(program.source()), options.get(), &error));
-  if (!library) {
-    return {Outcome::Kind::NotCompiled, text(error), {}};
-  }
-  const auto constants = constants_of(program);
-  const auto function =
-      NS::TransferPtr(library->newFunction(string("fuzz"), constants.get(), &error));
-  if (!function) {
-    return {Outcome::Kind::NotCompiled, text(error), {}};
-  }
-  const auto pipeline = NS::TransferPtr(device_->newComputePipelineState(function.get(), &error));
-  if (!pipeline) {
-    return {Outcome::Kind::NotCompiled, text(error), {}};
-  }
-
-  std::vector<NS::SharedPtr<MTL::Buffer>> buffers;
-  MTL::CommandBuffer* commands = queue_->commandBuffer();
-  MTL::ComputeCommandEncoder* encoder = commands->computeCommandEncoder();
-  encoder->setComputePipelineState(pipeline.get());
-  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    const std::vector<std::byte> content = initial_content(program, i);
-    buffers.push_back(NS::TransferPtr(
-        device_->newBuffer(content.data(), content.size(), MTL::ResourceStorageModeShared)));
-    encoder->setBuffer(buffers.back().get(), 0, i);
-  }
-  encoder->dispatchThreads(size_of(program.grid), size_of(program.group));
-  encoder->endEncoding();
-  commands->commit();
-  commands->waitUntilCompleted();
-  if (commands->status() != MTL::CommandBufferStatusCompleted) {
-    return {Outcome::Kind::Failed, text(commands->error()), {}};
-  }
-
+Outcome KernelRunner::run(const Mode& mode) const {
   Outcome outcome;
+  if (!library_) {
+    outcome.kind = Outcome::Kind::NotCompiled;
+    outcome.error = error_;
+    return outcome;
+  }
+  auto variants = driver::KernelVariants::create(library_, request_for(program_, mode), {0, 0, 0});
+  if (!variants) {
+    outcome.kind = Outcome::Kind::NotCompiled;
+    outcome.error = variants.error().text();
+    return outcome;
+  }
+  const compiler::KernelCode& code = (*variants)->code();
+  if (mode.is_spmd && code.explanation.mode != compiler::ExecutionMode::Spmd) {
+    outcome.fallback = code.explanation.fallback.empty() ? "unknown" : code.explanation.fallback;
+  }
+
+  executor::Dispatch dispatch{};
+  set_size(dispatch.launch, program_.grid, program_.group);
+  dispatch.threadgroup_bytes = code.threadgroup_bytes;
+  std::vector<GuardedBytes> buffers;
+  for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
+    buffers.emplace_back(initial_content(program_, i));
+    dispatch.launch.buffers[i] = buffers.back().data();
+  }
+  if (auto chosen = (*variants)->choose(dispatch); !chosen) {
+    outcome.kind = Outcome::Kind::NotCompiled;
+    outcome.error = chosen.error().message;
+    return outcome;
+  }
+  if (const executor::Fault fault = executor::run(dispatch)) {
+    outcome.kind = Outcome::Kind::Failed;
+    outcome.error =
+        fmt::format("fault {} at {:#x} in threadgroup ({}, {}, {})", static_cast<int>(fault.kind),
+                    fault.address, fault.group[0], fault.group[1], fault.group[2]);
+    return outcome;
+  }
+
   outcome.contents.resize(buffers.size());
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    const BufferKind kind = program.buffers[i].kind;
+    const BufferKind kind = program_.buffers[i].kind;
     if (kind == BufferKind::Output || kind == BufferKind::Approximate) {
-      const auto* bytes = static_cast<const std::byte*>(buffers[i]->contents());
-      outcome.contents[i].assign(bytes, bytes + buffers[i]->length());
+      outcome.contents[i].assign(buffers[i].data(), buffers[i].data() + buffers[i].size());
     }
   }
   return outcome;

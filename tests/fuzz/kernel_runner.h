@@ -1,10 +1,11 @@
 #pragma once
 
-#include <Metal/Metal.hpp>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "pewter/compiler/compiler.h"
 #include "tests/fuzz/program.h"
 
 namespace pewter::fuzz {
@@ -26,18 +27,23 @@ struct Outcome {
   std::string error;
   /// Content of every buffer afterwards; empty for those that are only read.
   std::vector<std::vector<std::byte>> contents;
+  /// Why the kernel ran one thread at a time although lanes were asked for; empty otherwise.
+  std::string fallback;
 };
 
-/// Compiles and runs kernels on the default device. Every run starts from the same memory.
+/// One kernel, read once and compiled in as many modes as are asked for. Every run starts from the
+/// same memory.
 class KernelRunner {
  public:
-  KernelRunner();
+  explicit KernelRunner(const Program& program);
 
-  Outcome run(const Program& program, const Mode& mode);
+  Outcome run(const Mode& mode) const;
 
  private:
-  NS::SharedPtr<MTL::Device> device_;
-  NS::SharedPtr<MTL::CommandQueue> queue_;
+  const Program& program_;
+  std::shared_ptr<compiler::Library> library_;
+  /// Why there is no library.
+  std::string error_;
 };
 
 /// What a buffer holds before the kernel runs.
