@@ -212,6 +212,7 @@ void describe(Archive& archive, KernelCode& code) {
   archive(code.stack_bytes);
   archive(code.runs_whole_groups);
   archive(code.program_bytes);
+  archive(code.handles_parts);
   archive(code.depends_on_shape);
   archive(code.explanation);
 }

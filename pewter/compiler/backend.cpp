@@ -109,6 +109,7 @@ class ClangLibrary : public ParsedLibrary {
     plan.mode = request.mode;
     plan.lanes = request.lanes;
     plan.shape = request.shape;
+    plan.needs_parts = request.needs_parts;
     for (const msl::KernelParameter& parameter : reflection_.kernels[position].parameters) {
       plan.parameters.push_back({parameter.parameter, parameter.enabled_by != nullptr
                                                           ? unit_->symbol(parameter.enabled_by)

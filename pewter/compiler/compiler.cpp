@@ -21,7 +21,7 @@ namespace pewter::compiler {
 namespace {
 
 /// Bytes of the wire formats below; raised when they change.
-constexpr std::uint64_t kFormatVersion = 2;
+constexpr std::uint64_t kFormatVersion = 3;
 
 constexpr std::uint32_t kMinLanes = 8;
 constexpr std::uint32_t kMaxLanes = 1024;
@@ -52,6 +52,7 @@ Digest kernel_key(const Digest& library, const KernelRequest& request) {
     hasher.add(index).add(std::span<const std::byte>(value));
   }
   hasher.add(static_cast<std::uint64_t>(request.mode)).add(request.lanes);
+  hasher.add(static_cast<std::uint64_t>(request.needs_parts));
   hasher.add(static_cast<std::uint64_t>(request.shape.kind));
   for (const std::uint32_t size : request.shape.size) {
     hasher.add(size);
@@ -101,6 +102,7 @@ void settle_mode(KernelRequest& request) {
   if (request.mode == ExecutionMode::Scalar) {
     request.lanes = 0;
     request.shape = {};
+    request.needs_parts = true;
   } else if (request.lanes == 0) {
     request.lanes = mode_settings().lanes;
   }

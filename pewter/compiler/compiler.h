@@ -195,6 +195,9 @@ struct KernelRequest {
   /// `PEWTER_LANES`.
   std::uint32_t lanes = 0;
   GroupShape shape = {};
+  /// Whether groups may end in the middle of a program. Otherwise the compiler may leave out what
+  /// that takes, and says so in `KernelCode::handles_parts`.
+  bool needs_parts = true;
 };
 
 /// How a kernel was compiled, and what the compiler saw in it.
@@ -233,6 +236,9 @@ struct KernelCode {
   bool runs_whole_groups = false;
   /// Bytes of `Group::program_memory` for each program of a group; 0 when none is needed.
   std::uint32_t program_bytes = 0;
+  /// Whether groups may have any number of threads, rather than a multiple of the lanes of a
+  /// program.
+  bool handles_parts = true;
   /// Whether code compiled for another shape of groups gives wrong results, or for this one slower
   /// ones.
   bool depends_on_shape = false;

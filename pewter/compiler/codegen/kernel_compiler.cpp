@@ -25,6 +25,12 @@
 namespace pewter::compiler::codegen {
 namespace {
 
+// Thread functions below this size are cheap enough to be compiled for parts of programs as well,
+// in case those come up.
+constexpr unsigned kSmallInstructions = 150;
+// Beyond this, compiling takes longer than running ever will.
+constexpr unsigned kMaxInstructions = 12'000;
+
 Result<void> verify(llvm::Module& module, const char* step) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -144,7 +150,12 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   }
   resolve_for_lanes(thread, lanes.width, plan.shape);
   show(module, "simplification");
-  auto programs = spmd::vectorise(thread, optimiser.functions(), lanes);
+  const unsigned size = thread.getInstructionCount();
+  if (size > kMaxInstructions) {
+    return failure(fmt::format("it has {} instructions, more than {}", size, kMaxInstructions));
+  }
+  code.handles_parts = plan.needs_parts || size < kSmallInstructions;
+  auto programs = spmd::vectorise(thread, optimiser.functions(), lanes, code.handles_parts);
   if (!programs) {
     return std::move(programs).error();
   }

@@ -38,6 +38,7 @@ struct KernelPlan {
   /// Lanes of a program; 0 to choose.
   std::uint32_t lanes = 0;
   GroupShape shape;
+  bool needs_parts = true;
 };
 
 }  // namespace pewter::compiler::codegen

@@ -127,6 +127,9 @@ void build_in_sequence(Builder& builder,
   build_loop(builder, first, whole, width, [&](llvm::Value* index) {
     builder.CreateCall(programs.full, {launch, group, index});
   });
+  if (programs.partial == nullptr) {
+    return;
+  }
   llvm::BasicBlock* part = llvm::BasicBlock::Create(entry.getContext(), "part", &entry);
   llvm::BasicBlock* done = llvm::BasicBlock::Create(entry.getContext(), "done", &entry);
   builder.CreateCondBr(builder.CreateICmpNE(rest, builder.getInt32(0)), part, done);
@@ -145,7 +148,7 @@ void build_in_turns(Builder& builder,
   llvm::Value* group = entry.getArg(1);
   llvm::Value* count = entry.getArg(3);
   llvm::Function* full = to_coroutine(*programs.full);
-  llvm::Function* partial = to_coroutine(*programs.partial);
+  llvm::Function* partial = programs.partial != nullptr ? to_coroutine(*programs.partial) : nullptr;
   llvm::FunctionCallee bytes_call = module.getOrInsertFunction(kProgramBytes, builder.getInt64Ty());
   auto* bytes_function = llvm::cast<llvm::Function>(bytes_call.getCallee());
   bytes_function->setDoesNotAccessMemory();
@@ -168,9 +171,13 @@ void build_in_turns(Builder& builder,
   llvm::BasicBlock* part = llvm::BasicBlock::Create(context, "part", &entry);
   llvm::BasicBlock* turn = llvm::BasicBlock::Create(context, "turn", &entry);
   llvm::BasicBlock* done = llvm::BasicBlock::Create(context, "done", &entry);
-  builder.CreateCondBr(builder.CreateICmpNE(rest, builder.getInt32(0)), part, turn);
+  llvm::Value* has_part =
+      partial != nullptr ? builder.CreateICmpNE(rest, builder.getInt32(0)) : builder.getFalse();
+  builder.CreateCondBr(has_part, part, turn);
   builder.SetInsertPoint(part);
-  builder.CreateCall(partial, {launch, group, whole, rest, frame(whole)});
+  if (partial != nullptr) {
+    builder.CreateCall(partial, {launch, group, whole, rest, frame(whole)});
+  }
   builder.CreateBr(turn);
   builder.SetInsertPoint(turn);
   llvm::AllocaInst* waiting = Builder(&entry.getEntryBlock(), entry.getEntryBlock().begin())

@@ -47,7 +47,8 @@ bool has_barriers(llvm::Function& function) {
 
 Result<Programs> vectorise(llvm::Function& thread,
                            llvm::FunctionAnalysisManager& analyses,
-                           Lanes lanes) {
+                           Lanes lanes,
+                           bool with_partial) {
   split_values(thread, analyses);
   widen_private_memory(thread, lanes.width);
   analyses.invalidate(thread, llvm::PreservedAnalyses::none());
@@ -65,9 +66,14 @@ Result<Programs> vectorise(llvm::Function& thread,
   Programs programs;
   programs.has_barriers = has_barriers(thread);
   programs.full = new_program(thread, "pewter.program", false);
-  programs.partial = new_program(thread, "pewter.partial_program", true);
+  if (with_partial) {
+    programs.partial = new_program(thread, "pewter.partial_program", true);
+  }
   const Analyses found(thread, lanes);
   for (llvm::Function* program : {programs.full, programs.partial}) {
+    if (program == nullptr) {
+      continue;
+    }
     llvm::Value* lane_count = program == programs.partial ? program->getArg(3) : nullptr;
     auto tally = Emitter(thread, *program, found, lane_count).run();
     if (!tally) {

@@ -11,7 +11,7 @@ namespace pewter::compiler::spmd {
 struct Programs {
   /// `void (launch, group, first thread)`.
   llvm::Function* full = nullptr;
-  /// `void (launch, group, first thread, lane count)`.
+  /// `void (launch, group, first thread, lane count)`; null when it was not asked for.
   llvm::Function* partial = nullptr;
   Tally tally;
   bool has_barriers = false;
@@ -23,6 +23,7 @@ struct Programs {
 /// module is of no use then.
 Result<Programs> vectorise(llvm::Function& thread,
                            llvm::FunctionAnalysisManager& analyses,
-                           Lanes lanes);
+                           Lanes lanes,
+                           bool with_partial);
 
 }  // namespace pewter::compiler::spmd

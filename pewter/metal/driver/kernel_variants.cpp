@@ -46,6 +46,7 @@ Result<void, compiler::CompileFailure> KernelVariants::build(compiler::Library& 
                                                              compiler::KernelRequest request,
                                                              Variant& variant) {
   request.shape = variant.shape;
+  request.needs_parts = variant.needs_parts;
   auto code = library.compile(request);
   if (!code) {
     return std::move(code).error();
@@ -66,11 +67,11 @@ Result<void, compiler::CompileFailure> KernelVariants::build(compiler::Library& 
   return {};
 }
 
-const KernelVariants::Variant& KernelVariants::find(const Shape& shape) const {
+const KernelVariants::Variant& KernelVariants::find(const Shape& shape, bool needs_parts) const {
   const auto known = [&]() -> const Variant* {
     for (const Variant* variant = others_.load(std::memory_order_acquire); variant != nullptr;
          variant = variant->next) {
-      if (variant->shape == shape) {
+      if (variant->shape == shape && (variant->needs_parts || !needs_parts)) {
         return variant;
       }
     }
@@ -85,6 +86,7 @@ const KernelVariants::Variant& KernelVariants::find(const Shape& shape) const {
   }
   auto variant = std::make_unique<Variant>();
   variant->shape = shape;
+  variant->needs_parts = needs_parts;
   if (auto built = build(*library_, request_, *variant); !built) {
     variant->problem = built.error().text();
   }
@@ -93,26 +95,40 @@ const KernelVariants::Variant& KernelVariants::find(const Shape& shape) const {
   return *variant.release();
 }
 
+/// The variant itself, or the same for groups that end in the middle of a program.
+const KernelVariants::Variant& KernelVariants::suited(const Variant& variant,
+                                                      std::uint32_t thread_count,
+                                                      bool has_edge) const {
+  if (variant.code == nullptr || variant.code->handles_parts ||
+      (!has_edge && thread_count % variant.code->explanation.lanes == 0)) {
+    return variant;
+  }
+  return find(variant.shape, true);
+}
+
 Result<void> KernelVariants::choose(executor::Dispatch& dispatch) const {
   const abi::Launch& launch = dispatch.launch;
-  dispatch.kernel = first_.kernel.get();
-  dispatch.edge_kernel = dispatch.kernel;
   const GroupSize size = {launch.threads_per_threadgroup[0], launch.threads_per_threadgroup[1],
                           launch.threads_per_threadgroup[2]};
-  if (!first_.code->depends_on_shape ||
-      (first_.shape.kind == Shape::Kind::Linear && size[1] == 1 && size[2] == 1)) {
-    return {};
+  const bool has_edge = has_smaller_groups(launch);
+  const std::uint32_t thread_count = size[0] * size[1] * size[2];
+  const Variant* whole = &first_;
+  const Variant* edge = &first_;
+  if (first_.code->depends_on_shape &&
+      (first_.shape.kind != Shape::Kind::Linear || size[1] != 1 || size[2] != 1)) {
+    const Shape exact{Shape::Kind::Exact, size};
+    whole = first_.shape == exact ? &first_ : &find(exact, false);
+    edge = has_edge ? &find({Shape::Kind::Any, {}}, true) : whole;
   }
-  const Shape exact{Shape::Kind::Exact, size};
-  const Variant& whole = first_.shape == exact ? first_ : find(exact);
-  const Variant& edge = has_smaller_groups(launch) ? find({Shape::Kind::Any, {}}) : whole;
-  for (const Variant* variant : {&whole, &edge}) {
+  whole = &suited(*whole, thread_count, has_edge);
+  edge = &suited(*edge, thread_count, has_edge);
+  for (const Variant* variant : {whole, edge}) {
     if (variant->kernel == nullptr) {
       return failure(variant->problem);
     }
   }
-  dispatch.kernel = whole.kernel.get();
-  dispatch.edge_kernel = edge.kernel.get();
+  dispatch.kernel = whole->kernel.get();
+  dispatch.edge_kernel = edge->kernel.get();
   return {};
 }
 

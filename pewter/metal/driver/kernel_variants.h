@@ -41,6 +41,7 @@ class KernelVariants {
  private:
   struct Variant {
     compiler::GroupShape shape;
+    bool needs_parts = false;
     std::shared_ptr<const compiler::KernelCode> code;
     /// Null, with the reason, when it cannot be made.
     std::shared_ptr<const executor::LoadedKernel> kernel;
@@ -52,7 +53,8 @@ class KernelVariants {
   static Result<void, compiler::CompileFailure> build(compiler::Library& library,
                                                       compiler::KernelRequest request,
                                                       Variant& variant);
-  const Variant& find(const compiler::GroupShape& shape) const;
+  const Variant& find(const compiler::GroupShape& shape, bool needs_parts) const;
+  const Variant& suited(const Variant& variant, std::uint32_t thread_count, bool has_edge) const;
 
   std::shared_ptr<compiler::Library> library_;
   compiler::KernelRequest request_;

@@ -199,33 +199,33 @@ __pw_inline float __pw_pow(float x, float y) {
   return x == 1.0f ? 1.0f : result;
 }
 
-// (exp(x) - 1) / 2 for 0 <= x <= 90, accurate for small x.
-__pw_inline float __pw_half_expm1(float x) {
-  const float shifted = __builtin_fmaf(x, 0x1.715476p0f, 0x1.8p23f + 126.0f);
-  const float n = shifted - (0x1.8p23f + 126.0f);
+// (exp(x) - 1) / 4 for 0 <= x < 90, accurate for small x.
+__pw_inline float __pw_quarter_expm1(float x) {
+  const float shifted = __builtin_fmaf(x, 0x1.715476p0f, 0x1.8p23f + 125.0f);
+  const float n = shifted - (0x1.8p23f + 125.0f);
   float r = __builtin_fmaf(n, -0x1.62e430p-1f, x);
   r = __builtin_fmaf(n, 0x1.05c610p-29f, r);
   const float scale = __builtin_bit_cast(float, __builtin_bit_cast(unsigned, shifted) << 23);
-  return __builtin_fmaf(scale, __pw_expm1_polynomial(r), scale - 0.5f);
+  return __builtin_fmaf(scale, __pw_expm1_polynomial(r), scale - 0.25f);
 }
 
 __pw_inline float __pw_tanh(float x) {
   const float a = __builtin_fabsf(x);
-  const float e = __pw_half_expm1(2.0f * (a > 10.0f ? 10.0f : a));
-  return __builtin_copysignf(e / (e + 1.0f), x);
+  const float e = __pw_quarter_expm1(2.0f * (a > 10.0f ? 10.0f : a));
+  return __builtin_copysignf(e / (e + 0.5f), x);
 }
 
+// Beyond 89.5, results are infinite.
 __pw_inline float __pw_sinh(float x) {
   const float a = __builtin_fabsf(x);
-  const float e = __pw_half_expm1(a > 90.0f ? 90.0f : a);
-  const float sum = e + e / __builtin_fmaf(e, 2.0f, 1.0f);
-  return __builtin_copysignf(a > 20.0f ? e : sum, x);
+  const float e = __pw_quarter_expm1(a > 89.5f ? 89.5f : a);
+  return __builtin_copysignf(2.0f * (e + e / __builtin_fmaf(e, 4.0f, 1.0f)), x);
 }
 
 __pw_inline float __pw_cosh(float x) {
   const float a = __builtin_fabsf(x);
-  const float e = __pw_half_expm1(a > 90.0f ? 90.0f : a) + 0.5f;
-  return e + 0.25f / e;
+  const float e = __pw_quarter_expm1(a > 89.5f ? 89.5f : a) + 0.25f;
+  return 2.0f * (e + 0.0625f / e);
 }
 
 __pw_inline float __pw_asinh(float x) {
@@ -233,7 +233,7 @@ __pw_inline float __pw_asinh(float x) {
   const bool large = a > 0x1.0p30f;
   const float square = a * a;
   const float u = a + square / (1.0f + __builtin_sqrtf(__builtin_fmaf(a, a, 1.0f)));
-  const float result = __pw_log1p(large ? a : u, large ? 1.0f : 0.0f);
+  const float result = __pw_log1p(large ? 0.25f * a : u, large ? 3.0f : 0.0f);
   return __builtin_copysignf(a < __builtin_inff() ? result : a, x);
 }
 
@@ -241,7 +241,7 @@ __pw_inline float __pw_acosh(float x) {
   const bool large = x > 0x1.0p30f;
   const float t = x - 1.0f;
   const float u = t + __builtin_sqrtf(__builtin_fmaf(t, t, 2.0f * t));
-  const float result = __pw_log1p(large ? x : u, large ? 1.0f : 0.0f);
+  const float result = __pw_log1p(large ? 0.25f * x : u, large ? 3.0f : 0.0f);
   return x >= 1.0f ? (x < __builtin_inff() ? result : x) : __builtin_nanf("");
 }
 

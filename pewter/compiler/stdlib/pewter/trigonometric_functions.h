@@ -12,100 +12,105 @@ __pw_pure_builtin(__pw_far_cos, "air.cos.f32", float, float);
 __pw_pure_builtin(__pw_far_sin, "air.sin.f32", float, float);
 __pw_pure_builtin(__pw_far_tan, "air.tan.f32", float, float);
 
-// x - n * pi.
-__pw_inline float __pw_reduce_by_pi(float x, float n) {
-  float r = __builtin_fmaf(n, -0x1.921fb6p1f, x);
-  r = __builtin_fmaf(n, 0x1.777a5cp-24f, r);
-  return __builtin_fmaf(n, 0x1.ee59dap-49f, r);
+// Half turns are counted in the lowest bits of n + __pw_quadrant_shift.
+constexpr float __pw_quadrant_shift = 0x1.8p23f;
+
+// x = n * pi / 2 + result. The parts of pi / 2 are rounded down, so that the sign of zero is kept.
+__pw_inline float __pw_reduce_to_quadrant(float x, float& shifted) {
+  shifted = __builtin_fmaf(x, 0x1.45f306p-1f, __pw_quadrant_shift);
+  const float n = shifted - __pw_quadrant_shift;
+  float r = __builtin_fmaf(n, -0x1.921fb4p0f, x);
+  r = __builtin_fmaf(n, -0x1.4442d0p-24f, r);
+  return __builtin_fmaf(n, -0x1.846988p-48f, r);
 }
 
-// sin(r) for |r| <= pi / 2.
+// sin(r) and cos(r) for |r| <= pi / 4.
 __pw_inline float __pw_sin_polynomial(float r) {
   const float z = r * r;
-  float p = 0x1.5dc754p-19f;
-  p = __builtin_fmaf(p, z, -0x1.9f70e2p-13f);
-  p = __builtin_fmaf(p, z, 0x1.110edap-7f);
-  p = __builtin_fmaf(p, z, -0x1.55554cp-3f);
+  float p = -0x1.9951eap-13f;
+  p = __builtin_fmaf(p, z, 0x1.110774p-7f);
+  p = __builtin_fmaf(p, z, -0x1.555546p-3f);
   return __builtin_fmaf(p, z, 1.0f) * r;
 }
-
-// sin(pi * r) for |r| <= 1/2.
-__pw_inline float __pw_sinpi_polynomial(float r) {
+__pw_inline float __pw_cos_polynomial(float r) {
   const float z = r * r;
-  float p = 0x1.3daff6p-4f;
-  p = __builtin_fmaf(p, z, -0x1.324ccap-1f);
-  p = __builtin_fmaf(p, z, 0x1.4668b0p1f);
-  p = __builtin_fmaf(p, z, -0x1.4abbc2p2f);
-  return __builtin_fmaf(p, z, 0x1.921fb6p1f) * r;
+  float p = 0x1.99e80cp-16f;
+  p = __builtin_fmaf(p, z, -0x1.6c0c28p-10f);
+  p = __builtin_fmaf(p, z, 0x1.55554ap-5f);
+  p = __builtin_fmaf(p, z, -0.5f);
+  return __builtin_fmaf(p, z, 1.0f);
 }
 
-// The lowest bit of `shifted` as the sign of x.
-__pw_inline float __pw_negate_if_odd(float x, float shifted) {
-  return __builtin_bit_cast(float,
-                            __builtin_bit_cast(unsigned, x) ^ (__builtin_bit_cast(unsigned, shifted) << 31));
+// sin(r + quadrant * pi / 2).
+__pw_inline float __pw_sin_in_quadrant(float r, unsigned quadrant) {
+  const float result = (quadrant & 1u) != 0 ? __pw_cos_polynomial(r) : __pw_sin_polynomial(r);
+  return __builtin_bit_cast(float, __builtin_bit_cast(unsigned, result) ^ ((quadrant & 2u) << 30));
+}
+
+// tan(r + quadrant * pi / 2).
+__pw_inline float __pw_tan_in_quadrant(float r, unsigned quadrant) {
+  const float s = __pw_sin_polynomial(r);
+  const float c = __pw_cos_polynomial(r);
+  return (quadrant & 1u) != 0 ? -c / s : s / c;
 }
 
 __pw_inline float __pw_sin(float x) {
   if (!(__builtin_fabsf(x) <= __pw_reduction_limit)) {
     return __pw_far_sin(x);
   }
-  const float shifted = __builtin_fmaf(x, 0x1.45f306p-2f, 0x1.8p23f);
-  const float r = __pw_reduce_by_pi(x, shifted - 0x1.8p23f);
-  return __pw_negate_if_odd(__pw_sin_polynomial(r), shifted);
+  float shifted;
+  const float r = __pw_reduce_to_quadrant(x, shifted);
+  return __pw_sin_in_quadrant(r, __builtin_bit_cast(unsigned, shifted));
 }
 
-// x = (n + 1/2) * pi + r.
 __pw_inline float __pw_cos(float x) {
-  const float a = __builtin_fabsf(x);
-  if (!(a <= __pw_reduction_limit)) {
+  if (!(__builtin_fabsf(x) <= __pw_reduction_limit)) {
     return __pw_far_cos(x);
   }
-  const float shifted = __builtin_fmaf(a, 0x1.45f306p-2f, -0.5f) + 0x1.8p23f;
-  const float r = __pw_reduce_by_pi(a, shifted - 0x1.8p23f + 0.5f);
-  return __pw_negate_if_odd(__pw_sin_polynomial(-r), shifted);
+  float shifted;
+  const float r = __pw_reduce_to_quadrant(x, shifted);
+  return __pw_sin_in_quadrant(r, __builtin_bit_cast(unsigned, shifted) + 1u);
 }
 
 __pw_inline float __pw_tan(float x) {
   if (!(__builtin_fabsf(x) <= __pw_reduction_limit)) {
     return __pw_far_tan(x);
   }
-  const float shifted = __builtin_fmaf(x, 0x1.45f306p-1f, 0x1.8p23f);
-  const float r = __pw_reduce_by_pi(x, (shifted - 0x1.8p23f) * 0.5f);
-  const float z = r * r;
-  float s = -0x1.9951eap-13f;
-  s = __builtin_fmaf(s, z, 0x1.110774p-7f);
-  s = __builtin_fmaf(s, z, -0x1.555546p-3f);
-  s = __builtin_fmaf(s, z, 1.0f) * r;
-  float c = 0x1.99e80cp-16f;
-  c = __builtin_fmaf(c, z, -0x1.6c0c28p-10f);
-  c = __builtin_fmaf(c, z, 0x1.55554ap-5f);
-  c = __builtin_fmaf(c, z, -0.5f);
-  c = __builtin_fmaf(c, z, 1.0f);
-  const bool odd = (__builtin_bit_cast(unsigned, shifted) & 1u) != 0;
-  return (odd ? -c : s) / (odd ? s : c);
+  float shifted;
+  const float r = __pw_reduce_to_quadrant(x, shifted);
+  return __pw_tan_in_quadrant(r, __builtin_bit_cast(unsigned, shifted));
 }
 
-// x - 2 * round(x / 2), exactly, in [-1, 1].
-__pw_inline float __pw_reduce_to_one_turn(float x) {
-  return __builtin_fmaf(__builtin_elementwise_rint(x * 0.5f), -2.0f, x);
+// pi * x = shifted quadrants + result, less whole turns; all but the last product is exact.
+__pw_inline float __pw_reduce_half_turns(float x, float& shifted) {
+  const float turn = __builtin_fmaf(__builtin_elementwise_rint(x * 0.5f), -2.0f, x);
+  shifted = __builtin_fmaf(turn, 2.0f, __pw_quadrant_shift);
+  return __builtin_fmaf(shifted - __pw_quadrant_shift, -0.5f, turn) * 0x1.921fb6p1f;
 }
 
 // Zeros have the sign of x.
 __pw_inline float __pw_sinpi(float x) {
-  const float turn = __pw_reduce_to_one_turn(x);
-  const float a = __builtin_fabsf(turn);
-  const float r = a > 0.5f ? 1.0f - a : a;
-  return __builtin_copysignf(__pw_sinpi_polynomial(r), r == 0.0f ? x : turn);
+  float shifted;
+  const float r = __pw_reduce_half_turns(x, shifted);
+  const float result = __pw_sin_in_quadrant(r, __builtin_bit_cast(unsigned, shifted));
+  return result == 0.0f ? __builtin_copysignf(0.0f, x) : result;
 }
 
+// Zeros are positive.
 __pw_inline float __pw_cospi(float x) {
-  return __pw_sinpi_polynomial(0.5f - __builtin_fabsf(__pw_reduce_to_one_turn(x)));
+  float shifted;
+  const float r = __pw_reduce_half_turns(x, shifted);
+  const float result = __pw_sin_in_quadrant(r, __builtin_bit_cast(unsigned, shifted) + 1u);
+  return result == 0.0f ? 0.0f : result;
 }
 
+// Zeros have the sign of x, infinities that of x - round(x).
 __pw_inline float __pw_tanpi(float x) {
-  const float r = x - __builtin_elementwise_rint(x);
-  const float a = __builtin_fabsf(r);
-  return __builtin_copysignf(__pw_sinpi_polynomial(a) / __pw_sinpi_polynomial(0.5f - a), r == 0.0f ? x : r);
+  float shifted;
+  const float r = __pw_reduce_half_turns(x, shifted);
+  const float result = __pw_tan_in_quadrant(r, __builtin_bit_cast(unsigned, shifted));
+  const float part = x - __builtin_elementwise_rint(x);
+  return __builtin_copysignf(result, part == 0.0f ? x : part);
 }
 
 // asin(s) for 0 <= s <= 1/2, where z = s * s.
