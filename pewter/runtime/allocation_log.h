@@ -8,13 +8,12 @@ namespace pewter::runtime {
 /// Writes what PYTORCH_DEBUG_MPS_ALLOCATOR asks for to standard error.
 class AllocationLog {
  public:
-  enum Bits : std::uint64_t {
-    kTotals = 1,
-    kAllocations = 2,
-    kReuse = 4,
-    kReleases = 8,
-    kLarge = 16
-  };
+  // The bits of the variable.
+  static constexpr std::uint64_t kTotals = 1;
+  static constexpr std::uint64_t kAllocations = 2;
+  static constexpr std::uint64_t kReuse = 4;
+  static constexpr std::uint64_t kReleases = 8;
+  static constexpr std::uint64_t kLarge = 16;
 
   AllocationLog();
 

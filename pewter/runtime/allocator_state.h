@@ -22,14 +22,12 @@
 
 namespace pewter::runtime {
 
-/// Reasons why a request cannot be served from the thread's magazine without a closer look.
-enum Special : unsigned {
-  kSpecialStrict = 1,     // set_memory_limit(..., relaxed = false)
-  kSpecialHardLimit = 2,  // a hard limit that the process can reach
-  kSpecialStacks = 4,     // stacks are recorded
-  kSpecialLog = 8,        // allocations are logged
-  kSpecialBadMarks = 16,  // the environment's watermarks make no sense
-};
+// Reasons why a request cannot be served from the thread's magazine without a closer look.
+inline constexpr unsigned kSpecialStrict = 1;     // set_memory_limit(..., relaxed = false)
+inline constexpr unsigned kSpecialHardLimit = 2;  // a hard limit that the process can reach
+inline constexpr unsigned kSpecialStacks = 4;     // stacks are recorded
+inline constexpr unsigned kSpecialLog = 8;        // allocations are logged
+inline constexpr unsigned kSpecialBadMarks = 16;  // the environment's watermarks make no sense
 
 /// The allocator's members. `active` is all that busy threads share; cached bytes are the
 /// difference between what is held and what is active.
