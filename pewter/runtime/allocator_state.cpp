@@ -177,7 +177,6 @@ bool Allocator::State::run_out_of_memory_callbacks() {
 Block* Allocator::State::find_or_make(std::size_t length, std::size_t size, bool last_try) {
   std::unique_lock lock(mutex);
   if (Block* block = take_cached(length)) {
-    std::string fault;
     if (exceeds_strict_limit(block->length)) {
       cache.put(block);
       refuse_strict(size);
@@ -192,7 +191,7 @@ Block* Allocator::State::find_or_make(std::size_t length, std::size_t size, bool
     }
     lock.unlock();
     count(true, block->length);
-    log.reused(block->length, size, active.load());
+    log.reused(block->length, size, active.load() + block->length);
     return block;
   }
 
