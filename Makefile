@@ -48,7 +48,7 @@ bench:
 	@scripts/setup.sh $(BENCH_PEERS) || echo "bench: not all peers could be installed"
 	cmake --preset release -DPEWTER_BENCHMARKS=ON -DPEWTER_TESTS=OFF
 	cmake --build build/release --parallel $(JOBS) --target benchmarks
-	bench/run.py build/release/bin build/bench --only '$(ONLY)' --rounds $(ROUNDS)
+	bench/run.py build/release/bin build/bench --only '$(ONLY)' --rounds $(ROUNDS) $(if $(DOCUMENT),--document $(DOCUMENT))
 
 bench-memory:
 	@scripts/setup.sh libbenchmark-dev

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the benchmark programs in turn, several rounds over, and compares ours with each peer.
 
-usage: run.py BINARIES OUTPUT [--only REGEX] [--rounds N] [--seconds S]
+usage: run.py BINARIES OUTPUT [--only REGEX] [--rounds N] [--seconds S] [--document FILE]
 
 BINARIES holds the programs (build/release/bin). OUTPUT gets results.json, table.md and chart.svg.
 
@@ -263,13 +263,41 @@ def summaries(rows):
         yield f"goals reached: {len(with_goal) - len(missed)} of {len(with_goal)}"
 
 
+BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
+
+
+def update_document(document, table):
+    """Puts a table between the marks of a document."""
+    text = document.read_text()
+    if BEGIN not in text or END not in text:
+        sys.exit(f"run.py: {document} has no lines '{BEGIN}' and '{END}'")
+    before, after = text.split(BEGIN)[0], text.split(END)[1]
+    date = time.strftime("%Y-%m-%d")
+    caption = f"`make bench` on {HARDWARE_THREADS} cores ({processor()}), {date}:"
+    document.write_text(f"{before}{BEGIN}\n{caption}\n\n{table}{END}{after}")
+
+
+def processor():
+    """The name of the processor, and its widest vectors."""
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return "unknown processor"
+    name = re.search(r"^model name\s*: (.*)$", text, re.MULTILINE)
+    vectors = next((v for v in ["avx512f", "avx2", "asimd"] if re.search(rf"\b{v}\b", text)), "no vectors")
+    return f"{name.group(1) if name else 'unknown processor'}, {vectors}"
+
+
 def write_results(output, rows, notes):
+    """Writes the three files; returns the table."""
     output.mkdir(parents=True, exist_ok=True)
     (output / "results.json").write_text(json.dumps(rows, indent=1) + "\n")
     lines = ["| " + " | ".join(HEADER) + " |", "|" + "---|" * len(HEADER)]
     lines += ["| " + " | ".join(cells(row)) + " |" for row in rows]
-    (output / "table.md").write_text("\n".join(lines) + "\n\n" + "\n".join(f"- {note}" for note in notes) + "\n")
+    table = "\n".join(lines) + "\n\n" + "\n".join(f"- {note}" for note in notes) + "\n"
+    (output / "table.md").write_text(table)
     (output / "chart.svg").write_text(chart.draw(rows))
+    return table
 
 
 def main():
@@ -279,6 +307,7 @@ def main():
     parser.add_argument("--only", default=".", help="works to measure, as a regular expression")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.1, help="least time of a turn")
+    parser.add_argument("--document", type=Path, help="a file to put the table into, between two marks")
     options = parser.parse_args()
 
     everyone = peers(options.binaries)
@@ -305,7 +334,9 @@ def main():
     print()
     for note in notes:
         print(note)
-    write_results(options.output, rows, notes)
+    table = write_results(options.output, rows, notes)
+    if options.document:
+        update_document(options.document, table)
     print(f"written: {options.output}/results.json, table.md, chart.svg")
 
 

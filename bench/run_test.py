@@ -73,6 +73,15 @@ class OutputTest(unittest.TestCase):
         bars = [e for e in root.iter() if e.tag.endswith("rect") and e.get("class") in ("faster", "slower")]
         self.assertEqual([bar.get("class") for bar in bars], ["faster", "slower"])
 
+    def test_a_document_gets_the_table_between_its_marks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            document = Path(folder) / "page.md"
+            document.write_text(f"before\n{run.BEGIN}\nan older table\n{run.END}\nafter\n")
+            run.update_document(document, "| a table |\n")
+            text = document.read_text()
+        self.assertRegex(text, r"(?s)^before\n.*`make bench`.*\| a table \|\n.*after\n$")
+        self.assertNotIn("older", text)
+
     def test_the_summary_names_the_lowest(self):
         self.assertIn("kernels against C++: geometric mean 0.50 over 1, lowest 0.50 (nbody_4096)", run.summaries(self.rows))
 
