@@ -72,9 +72,9 @@ TEST_CASE("metal-memory-and-device 2: device_info has every key, with its type, 
   CHECK(number("max_buffer_length") == number("max_buffer_size"));
   CHECK(number("max_recommended_working_set_size") <= number("memory_size"));
 
-  const metal::DeviceInfo unchanged = metal::device_info();
+  CHECK(metal::device_info() == copy);
   copy.clear();
-  CHECK(metal::device_info() == unchanged);
+  CHECK(metal::device_info().size() == 7);
 }
 
 TEST_CASE("metal-memory-and-device 3: without a device nothing but device_info throws") {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace MTL {
+namespace MTL {  // NOLINT(readability-identifier-naming): Metal's own
 class Buffer;
 }
 
