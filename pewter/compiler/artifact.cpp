@@ -214,6 +214,7 @@ void describe(Archive& archive, KernelCode& code) {
   archive(code.program_bytes);
   archive(code.handles_parts);
   archive(code.depends_on_shape);
+  archive(code.gains_from_size);
   archive(code.explanation);
 }
 

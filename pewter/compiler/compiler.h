@@ -239,9 +239,10 @@ struct KernelCode {
   /// Whether groups may have any number of threads, rather than a multiple of the lanes of a
   /// program.
   bool handles_parts = true;
-  /// Whether code compiled for another shape of groups gives wrong results, or for this one slower
-  /// ones.
+  /// Whether code for another shape of groups would be wrong.
   bool depends_on_shape = false;
+  /// Whether code for just the size of a dispatch's groups would be faster.
+  bool gains_from_size = false;
   KernelExplanation explanation;
 };
 

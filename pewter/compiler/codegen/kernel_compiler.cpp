@@ -21,6 +21,7 @@
 #include "pewter/compiler/spmd/gather_lowering.h"
 #include "pewter/compiler/spmd/group_entry.h"
 #include "pewter/compiler/spmd/program.h"
+#include "pewter/compiler/spmd/width.h"
 
 namespace pewter::compiler::codegen {
 namespace {
@@ -29,7 +30,7 @@ namespace {
 // in case those come up.
 constexpr unsigned kSmallInstructions = 150;
 // Beyond this, compiling takes longer than running ever will.
-constexpr unsigned kMaxInstructions = 12'000;
+constexpr unsigned kMaxInstructions = 6'000;
 
 Result<void> verify(llvm::Module& module, const char* step) {
   std::string text;
@@ -140,14 +141,22 @@ Result<KernelCode> compile_programs(llvm::Module& module,
     return checked.error();
   }
   llvm::Function& thread = *module.getFunction(kThreadFunction);
-  code.depends_on_shape = uses_position(module);
   code.required_buffers = bind_arguments(module);
   describe_convergence(module, code);
+  const bool is_exact = plan.shape.kind == GroupShape::Kind::Exact;
+  const auto [size_x, size_y, size_z] = plan.shape.size;
+  spmd::WidthHints hints;
+  hints.uses_simdgroup = code.uses_simdgroup;
+  hints.uses_barriers = code.uses_barriers;
+  hints.group_threads = is_exact ? size_x * size_y * size_z : 0;
   spmd::Lanes lanes;
-  lanes.width = plan.lanes != 0 ? plan.lanes : abi::kSimdWidth;
+  lanes.width = plan.lanes != 0 ? plan.lanes : spmd::choose_width(thread, hints);
   if (code.uses_simdgroup) {
     lanes.width = std::max(lanes.width, abi::kSimdWidth);
   }
+  lanes.others_wait = !is_exact || hints.group_threads > lanes.width;
+  code.depends_on_shape = uses_position(module);
+  code.gains_from_size = !is_exact && plan.lanes == 0 && spmd::can_run_whole_groups(thread, hints);
   resolve_for_lanes(thread, lanes.width, plan.shape);
   show(module, "simplification");
   const unsigned size = thread.getInstructionCount();

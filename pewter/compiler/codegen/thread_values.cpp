@@ -21,14 +21,14 @@ struct Marker {
 
 // In the order of ThreadValue.
 constexpr Marker kMarkers[kThreadValueCount] = {
-    {"pewter.thread_index_in_threadgroup", abi::kMaxThreadsPerThreadgroup},
-    {"pewter.thread_x", abi::kMaxThreadsPerThreadgroup},
-    {"pewter.thread_y", abi::kMaxThreadsPerThreadgroup},
-    {"pewter.thread_z", abi::kMaxThreadsPerThreadgroup},
-    {"pewter.thread_index_in_simdgroup", abi::kSimdWidth},
-    {"pewter.simdgroup_index", abi::kMaxThreadsPerThreadgroup / abi::kSimdWidth},
-    {"pewter.thread_index_in_quadgroup", 4},
-    {"pewter.quadgroup_index", abi::kMaxThreadsPerThreadgroup / 4},
+    {"pewter.own_index_in_threadgroup", abi::kMaxThreadsPerThreadgroup},
+    {"pewter.own_x", abi::kMaxThreadsPerThreadgroup},
+    {"pewter.own_y", abi::kMaxThreadsPerThreadgroup},
+    {"pewter.own_z", abi::kMaxThreadsPerThreadgroup},
+    {"pewter.own_index_in_simdgroup", abi::kSimdWidth},
+    {"pewter.own_simdgroup", abi::kMaxThreadsPerThreadgroup / abi::kSimdWidth},
+    {"pewter.own_index_in_quadgroup", 4},
+    {"pewter.own_quadgroup", abi::kMaxThreadsPerThreadgroup / 4},
 };
 
 using Values = std::array<llvm::Value*, kThreadValueCount>;
@@ -127,9 +127,12 @@ void resolve_for_lanes(llvm::Function& thread, unsigned width, const GroupShape&
   lane_function->addFnAttr(llvm::Attribute::WillReturn);
   lane_function->addFnAttr(llvm::Attribute::Speculatable);
   lane_function->addRangeRetAttr(llvm::ConstantRange(llvm::APInt(32, 0), llvm::APInt(32, width)));
-  llvm::Value* first = thread.getArg(2);
+  const auto [size_x, size_y, size_z] = shape.size;
+  const bool is_whole_group =
+      shape.kind == GroupShape::Kind::Exact && size_x * size_y * size_z <= width;
+  llvm::Value* first = is_whole_group ? number(0) : static_cast<llvm::Value*>(thread.getArg(2));
   llvm::Value* lane = builder.CreateCall(lane_call);
-  llvm::Value* index = builder.CreateAdd(first, lane, "", true, true);
+  llvm::Value* index = is_whole_group ? lane : builder.CreateAdd(first, lane, "", true, true);
   Values values;
   at(values, ThreadValue::Index) = index;
   at(values, ThreadValue::QuadLane) = builder.CreateAnd(lane, 3);
@@ -148,7 +151,6 @@ void resolve_for_lanes(llvm::Function& thread, unsigned width, const GroupShape&
   llvm::Value*& x = at(values, ThreadValue::X);
   llvm::Value*& y = at(values, ThreadValue::Y);
   llvm::Value*& z = at(values, ThreadValue::Z);
-  const auto [size_x, size_y, size_z] = shape.size;
   switch (shape.kind) {
     case GroupShape::Kind::Linear:
       x = index;
@@ -167,8 +169,7 @@ void resolve_for_lanes(llvm::Function& thread, unsigned width, const GroupShape&
         y = builder.CreateAdd(builder.CreateURem(row, number(size_y)),
                               builder.CreateUDiv(lane, number(size_x)), "", true, true);
         z = builder.CreateUDiv(row, number(size_y));
-      } else if (size_x * size_y * size_z <= width) {
-        // One program holds the whole group.
+      } else if (is_whole_group) {
         llvm::Value* row = builder.CreateUDiv(lane, number(size_x));
         x = builder.CreateURem(lane, number(size_x));
         y = builder.CreateURem(row, number(size_y));

@@ -17,6 +17,8 @@ DeviceCall device_call(const llvm::Value& value) {
     result.kind = Kind::Lane;
   } else if (name == kAllCall) {
     result.kind = Kind::AllLanes;
+  } else if (name.starts_with(kThreadValuePrefix)) {
+    result.kind = Kind::ThreadValue;
   }
   if (!name.consume_front("air.")) {
     return result;

@@ -10,6 +10,9 @@ inline constexpr const char* kLaneCall = "pewter.lane";
 /// Marker call: whether the condition holds in every active lane of the program.
 inline constexpr const char* kAllCall = "pewter.all";
 
+/// Marker calls for thread values begin with this.
+inline constexpr const char* kThreadValuePrefix = "pewter.own_";
+
 /// Metadata on the load of the address of a group's threadgroup memory.
 inline constexpr const char* kThreadgroupMemory = "pewter.threadgroup_memory";
 
@@ -17,6 +20,8 @@ inline constexpr const char* kThreadgroupMemory = "pewter.threadgroup_memory";
 struct DeviceCall {
   enum class Kind {
     None,
+    /// Something that tells threads apart, not yet computed from the lane.
+    ThreadValue,
     Lane,
     AllLanes,
     GroupBarrier,

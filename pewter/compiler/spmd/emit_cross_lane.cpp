@@ -160,11 +160,11 @@ void Emitter::emit_cross_lane(llvm::CallInst& call, const DeviceCall& device) {
       define_scalar(&call, all_of(conditions));
       return;
     }
-    case Kind::GroupBarrier: {
-      llvm::Instruction* copy = call.clone();
-      builder_.Insert(copy);
+    case Kind::GroupBarrier:
+      if (analyses_.lanes.others_wait) {
+        builder_.Insert(call.clone());
+      }
       return;
-    }
     case Kind::SimdgroupBarrier:
       // Lanes go in step.
       return;
@@ -196,6 +196,8 @@ void Emitter::emit_cross_lane(llvm::CallInst& call, const DeviceCall& device) {
       emit_matrix_multiply(call);
       return;
     case Kind::None:
+    case Kind::ThreadValue:
+      give_up("a value that was not computed", call);
       return;
   }
 }

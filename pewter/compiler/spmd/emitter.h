@@ -20,6 +20,8 @@ namespace pewter::compiler::spmd {
 struct Lanes {
   unsigned width = 32;
   unsigned per_chunk = 8;
+  /// Whether a group has several programs, which wait for each other at barriers.
+  bool others_wait = true;
 
   unsigned chunks() const { return width / per_chunk; }
 };

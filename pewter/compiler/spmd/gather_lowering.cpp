@@ -112,6 +112,11 @@ void lower_gathers(llvm::Module& module) {
         }
       }
       if (is_gather) {
+        // The optimiser may have given lanes that are not active a value.
+        llvm::Value* otherwise = intrinsic->getArgOperand(3);
+        if (!is_all_ones(mask) && !llvm::isa<llvm::UndefValue>(otherwise)) {
+          joined = builder.CreateSelect(mask, joined, otherwise);
+        }
         intrinsic->replaceAllUsesWith(joined);
       }
       intrinsic->eraseFromParent();

@@ -64,7 +64,7 @@ Result<Programs> vectorise(llvm::Function& thread,
   structure_control_flow(thread, analyses);
 
   Programs programs;
-  programs.has_barriers = has_barriers(thread);
+  programs.has_barriers = lanes.others_wait && has_barriers(thread);
   programs.full = new_program(thread, "pewter.program", false);
   if (with_partial) {
     programs.partial = new_program(thread, "pewter.partial_program", true);

@@ -29,7 +29,8 @@ class LaneDivergence : public llvm::TargetTransformInfoImplCRTPBase<LaneDivergen
       return true;
     }
     const DeviceCall call = device_call(*value);
-    return call.kind == Kind::Lane || (call.is_cross_lane() && !is_program_wide(call));
+    return call.kind == Kind::Lane || call.kind == Kind::ThreadValue ||
+           (call.is_cross_lane() && !is_program_wide(call));
   }
 
   bool isAlwaysUniform(const llvm::Value* value) const {

@@ -114,11 +114,19 @@ Result<void> KernelVariants::choose(executor::Dispatch& dispatch) const {
   const std::uint32_t thread_count = size[0] * size[1] * size[2];
   const Variant* whole = &first_;
   const Variant* edge = &first_;
-  if (first_.code->depends_on_shape &&
-      (first_.shape.kind != Shape::Kind::Linear || size[1] != 1 || size[2] != 1)) {
-    const Shape exact{Shape::Kind::Exact, size};
+  // What was compiled first is right for rows of threads, or for the one size that is allowed.
+  const Shape exact{Shape::Kind::Exact, size};
+  const bool first_is_right =
+      !first_.code->depends_on_shape ||
+      (first_.shape.kind == Shape::Kind::Linear ? size[1] == 1 && size[2] == 1
+                                                : first_.shape == exact && !has_edge);
+  if (!first_is_right || first_.code->gains_from_size) {
     whole = first_.shape == exact ? &first_ : &find(exact, false);
-    edge = has_edge ? &find({Shape::Kind::Any, {}}, true) : whole;
+    if (!has_edge) {
+      edge = whole;
+    } else if (!first_is_right) {
+      edge = &find({Shape::Kind::Any, {}}, true);
+    }
   }
   whole = &suited(*whole, thread_count, has_edge);
   edge = &suited(*edge, thread_count, has_edge);

@@ -195,7 +195,9 @@ __pw_inline float __pw_pow(float x, float y) {
   const bool whole = __builtin_elementwise_trunc(y) == y;
   const bool odd = whole && __builtin_elementwise_trunc(y * 0.5f) != y * 0.5f;
   result = odd ? __builtin_copysignf(result, x) : result;
-  result = x < 0.0f && x > -__builtin_inff() && !whole ? __builtin_nanf("") : result;
+  // By the bits, because a comparison of both ends becomes a test of the class, which has no vector form.
+  const bool finite_negative = __builtin_bit_cast(unsigned, x) - 0x80000001u < 0x7f7fffffu;
+  result = finite_negative && !whole ? __builtin_nanf("") : result;
   return x == 1.0f ? 1.0f : result;
 }
 

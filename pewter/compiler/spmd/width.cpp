@@ -1,0 +1,94 @@
+#include "pewter/compiler/spmd/width.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <set>
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+
+#include "pewter/base/kernel_abi.h"
+#include "pewter/compiler/spmd/uniformity.h"
+
+namespace pewter::compiler::spmd {
+namespace {
+
+constexpr unsigned kRegisters = 16;
+constexpr unsigned kMinChunks = 2;
+// Functions beyond this size are slow to compile for many lanes, and have enough work for few.
+constexpr unsigned kLargeInstructions = 1000;
+constexpr unsigned kMaxChunks = 8;
+// Kernels with barriers run whole groups at once up to these sizes.
+constexpr unsigned kMaxWholeGroup = 256;
+constexpr unsigned kMaxWholeGroupInstructions = 250;
+
+/// Values of single lanes that an innermost loop keeps in registers. Integers mostly become
+/// addresses and do not count.
+unsigned kept_values(const llvm::Loop& loop, const Uniformity& uniformity) {
+  std::set<const llvm::Value*> kept;
+  for (const llvm::BasicBlock* block : loop.blocks()) {
+    for (const llvm::Instruction& instruction : *block) {
+      if (llvm::isa<llvm::PHINode>(instruction) && block == loop.getHeader() &&
+          instruction.getType()->isFPOrFPVectorTy() && !uniformity.is_uniform(&instruction)) {
+        kept.insert(&instruction);
+      }
+      for (const llvm::Value* operand : instruction.operands()) {
+        const auto* outside = llvm::dyn_cast<llvm::Instruction>(operand);
+        if (outside != nullptr && !loop.contains(outside) &&
+            outside->getType()->isFPOrFPVectorTy() && !uniformity.is_uniform(outside)) {
+          kept.insert(outside);
+        }
+      }
+    }
+  }
+  unsigned count = 0;
+  for (const llvm::Value* value : kept) {
+    const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+    count += vector != nullptr ? vector->getNumElements() : 1;
+  }
+  return count;
+}
+
+/// Of the innermost loop that has most; nothing when there is no loop.
+std::optional<unsigned> most_kept_values(llvm::Function& thread) {
+  const Uniformity uniformity(thread, abi::kSimdWidth);
+  const llvm::DominatorTree dominators(thread);
+  const llvm::LoopInfo loops(dominators);
+  std::optional<unsigned> most;
+  for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
+    if (loop->isInnermost()) {
+      most = std::max(most.value_or(0), kept_values(*loop, uniformity));
+    }
+  }
+  return most;
+}
+
+}  // namespace
+
+bool can_run_whole_groups(llvm::Function& thread, const WidthHints& hints) {
+  return hints.uses_barriers && thread.getInstructionCount() <= kMaxWholeGroupInstructions &&
+         most_kept_values(thread).value_or(0) == 0;
+}
+
+unsigned choose_width(llvm::Function& thread, const WidthHints& hints) {
+  if (hints.group_threads != 0 && hints.group_threads <= kMaxWholeGroup &&
+      can_run_whole_groups(thread, hints)) {
+    return std::max(abi::kSimdWidth, std::bit_ceil(hints.group_threads));
+  }
+  if (hints.uses_simdgroup) {
+    return abi::kSimdWidth;
+  }
+  if (thread.getInstructionCount() > kLargeInstructions) {
+    return kMinChunks * hints.per_chunk;
+  }
+  const auto most = most_kept_values(thread);
+  if (!most) {
+    return abi::kSimdWidth;
+  }
+  const unsigned chunks =
+      std::clamp(std::bit_floor(kRegisters / (*most + 1)), kMinChunks, kMaxChunks);
+  return chunks * hints.per_chunk;
+}
+
+}  // namespace pewter::compiler::spmd

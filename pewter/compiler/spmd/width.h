@@ -1,0 +1,26 @@
+#pragma once
+
+#include "llvm/IR/Function.h"
+
+namespace pewter::compiler::spmd {
+
+/// What speaks for wide or narrow programs besides the function itself.
+struct WidthHints {
+  unsigned per_chunk = 8;
+  bool uses_simdgroup = false;
+  bool uses_barriers = false;
+  /// Threads of a group; 0 when it is not known.
+  unsigned group_threads = 0;
+};
+
+/// Lanes of a program that suit a thread function whose thread values are still calls.
+///
+/// More lanes give a loop more independent work, until its values do not fit into registers. A
+/// small kernel with barriers runs its whole group as one program, which then has nobody to wait
+/// for.
+unsigned choose_width(llvm::Function& thread, const WidthHints& hints);
+
+/// Whether a group of this function could run as one program, if it is not too large.
+bool can_run_whole_groups(llvm::Function& thread, const WidthHints& hints);
+
+}  // namespace pewter::compiler::spmd
