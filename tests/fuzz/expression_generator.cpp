@@ -48,8 +48,8 @@ bool is_within(const Range& range, std::int64_t low, std::int64_t high) {
 }
 
 std::string swizzle(Random& random, unsigned from, unsigned count) {
-  static const char* const kNames[] = {"xyzw", "rgba"};
-  const char* names = kNames[random.below(2)];
+  static const char* const alphabets[] = {"xyzw", "rgba"};
+  const char* names = alphabets[random.below(2)];
   std::string letters = ".";
   for (unsigned i = 0; i < count; ++i) {
     letters += names[random.below(from)];
@@ -96,9 +96,10 @@ Expression ExpressionGenerator::literal(const Type& type) {
                       "100.0f", "(-65504.0f)", "1e-30f", "1e-40f", "3e38f"});
     return form(type, type.scalar == Scalar::Float ? text : type.name() + "(" + text + ")", {});
   }
-  static const std::vector<std::int64_t> kSmall = {0, 1, 2, 3, 5, 7, 10, 31, 32, 63, 100, 127};
+  static const std::vector<std::int64_t> small_numbers = {0,  1,  2,  3,  5,   7,
+                                                          10, 31, 32, 63, 100, 127};
   if (random_.chance(70)) {
-    return form(type, number(type, random_.pick(kSmall)), {});
+    return form(type, number(type, random_.pick(small_numbers)), {});
   }
   if (type.bits() == 64) {
     return form(type, type.name() + "(" + std::to_string(random_.bits() >> 1) + "ul)", {});

@@ -84,15 +84,15 @@ void KernelGenerator::choose_features() {
 }
 
 void KernelGenerator::choose_shape() {
-  static const std::vector<Extent> kGroups = {
+  static const std::vector<Extent> groups = {
       {1, 1, 1},    {7, 1, 1},  {32, 1, 1},  {32, 1, 1},  {33, 1, 1},  {48, 1, 1},
       {64, 1, 1},   {64, 1, 1}, {100, 1, 1}, {128, 1, 1}, {256, 1, 1}, {300, 1, 1},
       {1024, 1, 1}, {8, 4, 1},  {16, 16, 1}, {5, 7, 1},   {32, 2, 1},  {1, 32, 1},
       {3, 11, 1},   {32, 8, 1}, {4, 4, 4},   {2, 3, 5},   {8, 2, 2},   {1, 2, 32}};
-  static const std::vector<Extent> kFullGroups = {{32, 1, 1}, {64, 1, 1}, {128, 1, 1}, {256, 1, 1},
+  static const std::vector<Extent> full_groups = {{32, 1, 1}, {64, 1, 1}, {128, 1, 1}, {256, 1, 1},
                                                   {8, 4, 1},  {32, 4, 1}, {4, 4, 4}};
   const bool full = scope_.features.matrices;
-  const Extent group = random_.pick(full ? kFullGroups : kGroups);
+  const Extent group = random_.pick(full ? full_groups : groups);
   Extent grid = {group.x * static_cast<std::uint32_t>(random_.between(1, 3)), group.y, group.z};
   if (group.y > 1) {
     grid.y *= static_cast<std::uint32_t>(random_.between(1, 2));
@@ -380,11 +380,11 @@ Block KernelGenerator::preamble() {
   made.push_back(line("uint acc = fold(1u, gid);"));
   scope_.variables.push_back({"acc", kUInt, true, false, false, {}});
   if (scope_.features.barriers) {
-    static const std::vector<Scalar> kTiles = {Scalar::UInt,   Scalar::Int,   Scalar::Float,
-                                               Scalar::UShort, Scalar::ULong, Scalar::Half,
-                                               Scalar::UChar};
+    static const std::vector<Scalar> tile_types = {Scalar::UInt,   Scalar::Int,   Scalar::Float,
+                                                   Scalar::UShort, Scalar::ULong, Scalar::Half,
+                                                   Scalar::UChar};
     for (std::size_t i = 0; i < 2; ++i) {
-      const Type type = {random_.pick(kTiles), 1};
+      const Type type = {random_.pick(tile_types), 1};
       const std::string name = "tile" + std::to_string(i);
       made.push_back(line("threadgroup " + type.name() + " " + name + "[1024];"));
       scope_.tiles.push_back({name, "", type, 1024, true, false});

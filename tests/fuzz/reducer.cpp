@@ -57,8 +57,12 @@ class Reduction {
       : program_(std::move(program)), is_interesting_(is_interesting) {}
 
   Program run() {
-    while (shrink_grid() | drop_functions() | drop_statements() | open_statements() |
-           simplify_expressions()) {
+    for (bool changed = true; changed;) {
+      changed = shrink_grid();
+      changed = drop_functions() || changed;
+      changed = drop_statements() || changed;
+      changed = open_statements() || changed;
+      changed = simplify_expressions() || changed;
     }
     return std::move(program_);
   }

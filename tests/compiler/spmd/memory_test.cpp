@@ -54,7 +54,7 @@ struct Record {
   ushort parts[3];
   ulong total;
 };
-const std::string record_text =
+const std::string kRecordText =
     "struct Record { uchar kind; float weight; ushort parts[3]; ulong total; };\n";
 
 PEWTER_SHARED(uint, structure, (uint i, uint x), {
@@ -87,6 +87,7 @@ PEWTER_SHARED(uint, array_of_structures, (uint i, uint x), {
 })
 // clang-format on
 
+const std::string kNoText;
 const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
 
 /// Runs a kernel whose `body` stores to out[...] from in[...], in type T, over `count` threads.
@@ -137,18 +138,18 @@ void check_strides(const std::string& type) {
 
 }  // namespace
 
-#define PEWTER_CHECK_SHARED(text, name) check_shared(text + name##_text, #name, &(name))
+#define PEWTER_CHECK_SHARED(text, name) check_shared((text) + name##_text, #name, &(name))
 
 TEST_CASE("private arrays are each lane's own, whatever the index and the element size") {
-  PEWTER_CHECK_SHARED(std::string(), private_array);
-  PEWTER_CHECK_SHARED(std::string(), private_bytes);
-  PEWTER_CHECK_SHARED(std::string(), array_in_divergent_loop);
-  PEWTER_CHECK_SHARED(std::string(), two_dimensions);
+  PEWTER_CHECK_SHARED(kNoText, private_array);
+  PEWTER_CHECK_SHARED(kNoText, private_bytes);
+  PEWTER_CHECK_SHARED(kNoText, array_in_divergent_loop);
+  PEWTER_CHECK_SHARED(kNoText, two_dimensions);
 }
 
 TEST_CASE("private structures keep members of different sizes apart") {
-  PEWTER_CHECK_SHARED(record_text, structure);
-  PEWTER_CHECK_SHARED(record_text, array_of_structures);
+  PEWTER_CHECK_SHARED(kRecordText, structure);
+  PEWTER_CHECK_SHARED(kRecordText, array_of_structures);
 }
 
 TEST_CASE("strided loads and stores touch their own elements only") {

@@ -12,10 +12,13 @@
 /// very same text.
 namespace pewter::test {
 
+// MSL's names.
+// NOLINTBEGIN(readability-identifier-naming)
 using uchar = std::uint8_t;
 using ushort = std::uint16_t;
 using uint = std::uint32_t;
 using ulong = std::uint64_t;
+// NOLINTEND(readability-identifier-naming)
 
 /// Defines `result name parameters { body }` for the host, and its text as `name_text`.
 #define PEWTER_SHARED(result, name, parameters, ...)                 \
