@@ -1,6 +1,9 @@
 #include <pewter/mps_profiler.h>
 
+#include <exception>
+
 #include "pewter/api/mps_device.h"
+#include "pewter/base/log.h"
 #include "pewter/runtime/profiler.h"
 
 namespace pewter::mps::profiler {
@@ -28,8 +31,9 @@ void start(std::string_view mode, bool wait_until_completed) {
 void stop() noexcept {
   try {
     runtime::Profiler::instance().stop();
-  } catch (...) {
+  } catch (const std::exception& error) {
     // The environment asks for a profiler that cannot be: there is none to stop.
+    log::detail("mps", "nothing to stop: {}", error.what());
   }
 }
 

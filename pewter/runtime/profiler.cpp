@@ -75,7 +75,7 @@ std::vector<std::string> words(std::string_view list) {
 }  // namespace
 
 std::string to_text(const TraceRecord& record) {
-  const std::string operation =
+  std::string operation =
       fmt::format("{} (id={}, run={})", record.name, record.id, record.run_count);
   switch (record.kind) {
     case TraceRecord::Kind::IntervalBegin:
