@@ -6,6 +6,28 @@
 #include "pewter/compiler/spmd/emitter.h"
 
 namespace pewter::compiler::spmd {
+namespace {
+
+/// A divisor with ones in place of constant zeros.
+llvm::Value* without_zeros(llvm::Value* divisor) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(divisor);
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(divisor->getType());
+  if (constant == nullptr || type == nullptr) {
+    return divisor;
+  }
+  llvm::SmallVector<llvm::Constant*, 16> elements;
+  for (unsigned i = 0; i < type->getNumElements(); ++i) {
+    llvm::Constant* element = constant->getAggregateElement(i);
+    if (element == nullptr) {
+      return divisor;
+    }
+    elements.push_back(element->isNullValue() ? llvm::ConstantInt::get(element->getType(), 1)
+                                              : element);
+  }
+  return llvm::ConstantVector::get(elements);
+}
+
+}  // namespace
 
 llvm::Constant* Emitter::lane_numbers(unsigned chunk, llvm::Type* type, unsigned modulo) const {
   llvm::SmallVector<llvm::Constant*, 16> numbers;
@@ -335,9 +357,10 @@ llvm::Value* Emitter::emit_chunk(llvm::Instruction& instruction,
   if (const auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(&instruction)) {
     llvm::Value* right = operands[1];
     if (operation->isIntDivRem() && !mask_.empty()) {
-      // Lanes that are not active must not divide by zero.
-      right =
-          builder_.CreateSelect(active(chunk), right, llvm::ConstantInt::get(right->getType(), 1));
+      // Lanes that are not active must not divide by zero. A constant zero would let LLVM conclude
+      // that no lane is active at all.
+      right = builder_.CreateSelect(active(chunk), without_zeros(right),
+                                    llvm::ConstantInt::get(right->getType(), 1));
     }
     value = builder_.CreateBinOp(operation->getOpcode(), operands[0], right);
   } else if (const auto* unary = llvm::dyn_cast<llvm::UnaryOperator>(&instruction)) {

@@ -254,4 +254,28 @@ TEST_CASE("threads past the end that return at once write nothing") {
   }
 }
 
+TEST_CASE("a division by the lane's number is right where lane 0 does not divide") {
+  const test::Gpu gpu;
+  const std::string source = R"(
+    kernel void f(device uint* out [[buffer(0)]], device const int* in [[buffer(1)]],
+                  uint i [[thread_position_in_grid]], uint lane [[thread_index_in_simdgroup]]) {
+      int a[4] = {10, 20, in[0], 40};
+      uint q = 1u;
+      if (lane != 0u) q = i / lane;
+      out[i] = uint(a[q & 3u]);
+    })";
+  // The last simdgroup is not full, so that its lanes run under a mask that is not known.
+  constexpr uint kCount = 50;
+  const std::vector<int> in = {30};
+  std::vector<uint> out(kCount);
+
+  gpu.run(source, "f", {.grid = test::size(kCount), .group = test::size(kCount)}, out, in);
+
+  constexpr uint kTable[] = {10, 20, 30, 40};
+  for (uint i = 0; i < kCount; ++i) {
+    const uint lane = i % 32;
+    REQUIRE(out[i] == kTable[(lane != 0 ? i / lane : 1) & 3]);
+  }
+}
+
 }  // namespace pewter
