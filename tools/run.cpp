@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "tools/commands.h"
@@ -31,7 +32,13 @@ Examples:
       --buffer image=photo.npy --buffer out=zeros:f32:640x480 --constant 3=bool:true --save out=blurred.npy
   pewter run reduce.metal --grid 4M --group 256 --threadgroup shared=1K --buffer in=ones:f32:4M \
       --buffer out=zeros:f32:16K --time --repeat 20
+  pewter run saxpy.metal --grid 1M --buffer x=ones:f32:1M --buffer y=ones:f32:1M --bytes a=float:2 --explain
 )";
+
+/// The compiler explains itself in its log, which is chosen when it is first needed.
+void log_explanations() {
+  setenv("PEWTER_LOG", "spmd", 1);
+}
 
 std::string times(double best, double median, std::size_t count) {
   return count == 1 ? fmt::format("{:.3f} ms", best)
@@ -121,7 +128,14 @@ void add_run_command(CLI::App& app) {
   command->add_option("--repeat,-n", flags->repeat,
                       "Run so many times; buffers keep their content");
   command->add_option("--seed", flags->seed, "Seed of random and normal (default: 0)");
-  command->callback([flags] { run(*flags); });
+  command->add_flag("--explain", flags->explain,
+                    "Say how the kernel runs: lanes, branches, accesses, and why");
+  command->callback([flags] {
+    if (flags->explain) {
+      log_explanations();
+    }
+    run(*flags);
+  });
 }
 
 }  // namespace pewter::tools

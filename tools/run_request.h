@@ -25,6 +25,7 @@ struct RunFlags {
   std::uint64_t seed = 0;
   std::uint32_t repeat = 1;
   bool time = false;
+  bool explain = false;
 };
 
 /// Something that belongs to a parameter of the kernel, by its name or its index.

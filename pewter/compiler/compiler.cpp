@@ -188,6 +188,7 @@ class CachedLibrary : public Library {
     if (is_cacheable()) {
       if (const auto bytes = DiskCache::shared().load(key)) {
         if (auto code = parse_kernel_code(*bytes)) {
+          explain(request, *code);
           return remember(key, std::move(*code));
         }
       }
@@ -205,6 +206,7 @@ class CachedLibrary : public Library {
     const std::chrono::duration<double, std::milli> taken =
         std::chrono::steady_clock::now() - start;
     log::detail("compiler", "compiled '{}' in {:.1f} ms", request.kernel, taken.count());
+    explain(request, *code);
     if (is_cacheable()) {
       DiskCache::shared().store(key, serialise(*code));
     }
@@ -246,6 +248,41 @@ class CachedLibrary : public Library {
       ++value;
     }
     return {};
+  }
+
+  /// Says how a kernel will run, for those who log the area "spmd".
+  void explain(const KernelRequest& request, const KernelCode& code) const {
+    if (!log::wanted("spmd")) {
+      return;
+    }
+    const KernelExplanation& facts = code.explanation;
+    const std::string where = fmt::format("{}:{}: '{}'", options_.source_name,
+                                          info_.find(request.kernel)->line, request.kernel);
+    if (facts.mode == ExecutionMode::Scalar) {
+      log::detail("spmd", "{} runs one thread at a time{}{}", where,
+                  code.needs_fibers ? ", each on a fiber" : "",
+                  facts.fallback.empty() ? "" : ": " + facts.fallback);
+      return;
+    }
+    log::detail("spmd",
+                "{}{} runs {} threads at a time{}; branches: {} uniform, {} divergent; accesses, "
+                "by vectors of lanes: {} uniform, {} consecutive, {} strided, {} gathered",
+                where, describe(request.shape), facts.lanes,
+                code.program_bytes != 0 ? ", which wait at barriers as coroutines" : "",
+                facts.uniform_branches, facts.divergent_branches, facts.uniform_accesses,
+                facts.consecutive_accesses, facts.strided_accesses, facts.gathers);
+  }
+
+  static std::string describe(const GroupShape& shape) {
+    switch (shape.kind) {
+      case GroupShape::Kind::Any:
+        return " in groups of any shape";
+      case GroupShape::Kind::Linear:
+        return " in rows of threads";
+      case GroupShape::Kind::Exact:
+        break;
+    }
+    return fmt::format(" in groups of {} x {} x {}", shape.size[0], shape.size[1], shape.size[2]);
   }
 
   std::shared_ptr<const KernelCode> remember(const Digest& key, KernelCode code) {

@@ -33,9 +33,10 @@ class Workspace {
  public:
   explicit Workspace(const std::string& source) : file_(directory_.write("kernel.metal", source)) {}
 
-  ProcessResult run(std::vector<std::string> arguments) const {
+  ProcessResult run(std::vector<std::string> arguments,
+                    const std::map<std::string, std::string>& environment = {}) const {
     arguments.insert(arguments.begin(), {"run", file_});
-    return pewter_command(arguments);
+    return pewter_command(arguments, environment);
   }
 
   std::string path(const std::string& name) const { return (directory_.path() / name).string(); }
@@ -54,6 +55,19 @@ TEST_CASE("buffers and bytes are matched to parameters by name") {
   REQUIRE_MESSAGE(result.code == 0, result.errors);
   CHECK(contains(result.output, "saxpy: 4 x 1 x 1 threads"));
   CHECK(read_array<float>(work.path("y.npy")) == std::vector<float>{1, 3, 5, 7});
+}
+
+TEST_CASE("a run explains in which mode, with how many lanes and with what accesses") {
+  const Workspace work(kSaxpy);
+  const std::vector<std::string> arguments = {
+      "--kernel", "saxpy",         "--grid",  "64",        "--buffer", "y=ones:f32:64",
+      "--buffer", "x=ones:f32:64", "--bytes", "a=float:2", "--explain"};
+
+  const auto vector = work.run(arguments, {{"PEWTER_MODE", "spmd"}, {"PEWTER_LANES", "16"}});
+  CHECK(contains(vector.errors, "'saxpy' in rows of threads runs 16 threads at a time"));
+  CHECK(contains(vector.errors, "0 strided, 0 gathered"));
+  const auto scalar = work.run(arguments, {{"PEWTER_MODE", "scalar"}});
+  CHECK(contains(scalar.errors, "'saxpy' runs one thread at a time"));
 }
 
 TEST_CASE("buffers and bytes are matched to parameters by index") {

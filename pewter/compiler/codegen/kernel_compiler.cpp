@@ -232,7 +232,6 @@ Result<KernelCode> compile_kernel(llvm::Module& module, const KernelPlan& plan) 
   if (vectorised) {
     return vectorised;
   }
-  log::detail("spmd", "'{}' runs one thread at a time: {}", plan.name, vectorised.error().message);
   auto scalar = compile_scalar(module, plan, **machine, optimiser, std::move(code));
   if (scalar) {
     scalar->explanation.fallback = vectorised.error().message;
