@@ -595,7 +595,7 @@ void Emitter::emit_matrix_multiply(llvm::CallInst& call) {
     const auto joined = [&](const llvm::SmallVector<Chunks, 2>& matrix) {
       llvm::Value* parts[2];
       for (unsigned component = 0; component < 2; ++component) {
-        llvm::SmallVector<llvm::Value*, 8> chunks;
+        std::vector<llvm::Value*> chunks;
         for (unsigned i = 0; i < chunks_per_simdgroup(); ++i) {
           llvm::Value* chunk = matrix[component][first + i];
           if (!mask_.empty()) {
@@ -604,7 +604,7 @@ void Emitter::emit_matrix_multiply(llvm::CallInst& call) {
           chunks.push_back(chunk);
         }
         while (chunks.size() > 1) {
-          llvm::SmallVector<llvm::Value*, 8> pairs;
+          std::vector<llvm::Value*> pairs;
           for (std::size_t i = 0; i < chunks.size(); i += 2) {
             const auto count =
                 llvm::cast<llvm::FixedVectorType>(chunks[i]->getType())->getNumElements();
