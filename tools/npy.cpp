@@ -8,7 +8,6 @@
 #include <fstream>
 
 #include "tools/failure.h"
-#include "tools/half.h"
 #include "tools/sizes.h"
 
 namespace pewter::tools {

@@ -1,5 +1,7 @@
 #include "tools/value_type.h"
 
+#include <pewter/half.h>
+
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -7,7 +9,6 @@
 #include <type_traits>
 
 #include "tools/failure.h"
-#include "tools/half.h"
 #include "tools/nearest_name.h"
 #include "tools/split.h"
 
@@ -80,9 +81,9 @@ void store(T value, std::byte* bytes) {
 void store_floating(Element element, float number, std::byte* bytes) {
   switch (element) {
     case Element::Half:
-      return store(float_to_half(number), bytes);
+      return store(Float16(number).bits, bytes);
     case Element::BFloat:
-      return store(float_to_bfloat(number), bytes);
+      return store(BFloat16(number).bits, bytes);
     default:
       return store(number, bytes);
   }
@@ -177,9 +178,9 @@ double load_number(Element element, const std::byte* bytes) {
     case Element::Float:
       return load<float>(bytes);
     case Element::Half:
-      return half_to_float(load<std::uint16_t>(bytes));
+      return static_cast<float>(load<Float16>(bytes));
     case Element::BFloat:
-      return bfloat_to_float(load<std::uint16_t>(bytes));
+      return static_cast<float>(load<BFloat16>(bytes));
     default:
       return with_integer(
           element, [&](auto zero) { return static_cast<double>(load<decltype(zero)>(bytes)); });

@@ -10,25 +10,16 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 
+#include "pewter/compiler/spmd/device_call.h"
+
 namespace pewter::compiler::codegen {
 namespace {
 
 constexpr const char* kSite = "pewter.site";
 constexpr const char* kReconverge = "pewter.reconverge";
-constexpr const char* kBarrier = "air.wg.barrier";
-
-const llvm::Function* called(const llvm::Instruction& instruction) {
-  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  return call != nullptr ? call->getCalledFunction() : nullptr;
-}
-
-bool is_simdgroup_name(llvm::StringRef name) {
-  return name.starts_with("air.simd") || name.starts_with("air.quad");
-}
 
 bool is_simdgroup_operation(const llvm::Instruction& instruction) {
-  const llvm::Function* callee = called(instruction);
-  return callee != nullptr && is_simdgroup_name(callee->getName());
+  return spmd::device_call(instruction).is_cross_lane();
 }
 
 /// Blocks in an order that follows control flow and keeps each loop together, its exits behind it.
@@ -84,11 +75,11 @@ bool has_simdgroup_operation(const llvm::Loop& loop) {
 Convergence find_convergence(const llvm::Module& module) {
   Convergence found;
   for (const llvm::Function& function : module) {
-    if (function.use_empty()) {
-      continue;
+    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+      const spmd::DeviceCall call = spmd::device_call(instruction);
+      found.barriers = found.barriers || call.kind == spmd::DeviceCall::Kind::GroupBarrier;
+      found.simdgroup = found.simdgroup || call.is_cross_lane();
     }
-    found.barriers = found.barriers || function.getName() == kBarrier;
-    found.simdgroup = found.simdgroup || is_simdgroup_name(function.getName());
   }
   return found;
 }

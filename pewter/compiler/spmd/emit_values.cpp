@@ -279,8 +279,7 @@ void Emitter::emit_instruction(llvm::Instruction& instruction) {
   if (shape.kind == Shape::Kind::Uniform || shape.kind == Shape::Kind::Affine) {
     emit_scalar(instruction);
   }
-  if (shape.kind == Shape::Kind::Varying ||
-      (shape.kind == Shape::Kind::Affine && shape.accuracy != Shape::Accuracy::Exact)) {
+  if (shape.needs_vector()) {
     emit_lanewise(instruction);
   }
 }

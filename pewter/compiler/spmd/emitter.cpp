@@ -96,6 +96,13 @@ llvm::AllocaInst*& Emitter::guard_slot(const llvm::BasicBlock* block) {
   return slot;
 }
 
+void Emitter::forget_since(std::size_t scope) {
+  while (made_here_.size() > scope) {
+    vectors_.erase(made_here_.back());
+    made_here_.pop_back();
+  }
+}
+
 void Emitter::emit_region(const llvm::Loop* region) {
   llvm::BasicBlock* first =
       region != nullptr ? region->getHeader() : analyses_.control_flow.blocks().front();
@@ -208,10 +215,7 @@ void Emitter::emit_node(const llvm::Loop* region, llvm::BasicBlock* node) {
   if (next != nullptr) {
     builder_.CreateBr(next);
     builder_.SetInsertPoint(next);
-    while (made_here_.size() > scope) {
-      vectors_.erase(made_here_.back());
-      made_here_.pop_back();
-    }
+    forget_since(scope);
   }
 }
 
@@ -256,10 +260,7 @@ void Emitter::emit_loop(llvm::Loop* loop) {
   }
   builder_.CreateCondBr(goes_on, top, done);
   builder_.SetInsertPoint(done);
-  while (made_here_.size() > scope) {
-    vectors_.erase(made_here_.back());
-    made_here_.pop_back();
-  }
+  forget_since(scope);
 }
 
 void Emitter::emit_block(llvm::BasicBlock* block) {
@@ -281,8 +282,7 @@ void Emitter::emit_block(llvm::BasicBlock* block) {
       if (analyses_.shapes.has_scalar(phi)) {
         define_scalar(phi, builder_.CreateLoad(phi->getType(), scalar_slot(phi)));
       }
-      if (shape.kind == Shape::Kind::Varying ||
-          (shape.kind == Shape::Kind::Affine && shape.accuracy != Shape::Accuracy::Exact)) {
+      if (shape.needs_vector()) {
         Chunks values;
         for (llvm::AllocaInst* slot : vector_slots(phi)) {
           llvm::Value* value = builder_.CreateLoad(slot->getAllocatedType(), slot);
@@ -328,10 +328,7 @@ void Emitter::emit_branch(llvm::BasicBlock* block) {
     builder_.SetInsertPoint(sides[side]);
     take_edge(block, branch->getSuccessor(side), lanes, false);
     builder_.CreateBr(next);
-    while (made_here_.size() > scope) {
-      vectors_.erase(made_here_.back());
-      made_here_.pop_back();
-    }
+    forget_since(scope);
   }
   builder_.SetInsertPoint(next);
 }
@@ -393,8 +390,7 @@ void Emitter::store_phis(llvm::BasicBlock* from, llvm::BasicBlock* to, const Chu
       update.scalar = scalar(incoming);
     }
     const Shape& shape = analyses_.shapes.of(&phi);
-    if (shape.kind == Shape::Kind::Varying ||
-        (shape.kind == Shape::Kind::Affine && shape.accuracy != Shape::Accuracy::Exact)) {
+    if (shape.needs_vector()) {
       update.vector = vector(incoming);
     }
     updates.push_back(std::move(update));

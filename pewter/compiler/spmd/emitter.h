@@ -80,6 +80,7 @@ class Emitter {
   // Regions, blocks and edges: emitter.cpp.
   void emit_region(const llvm::Loop* region);
   void emit_node(const llvm::Loop* region, llvm::BasicBlock* node);
+  void forget_since(std::size_t scope);
   void emit_loop(llvm::Loop* loop);
   void emit_block(llvm::BasicBlock* block);
   void emit_branch(llvm::BasicBlock* block);

@@ -47,6 +47,11 @@ struct Shape {
 
   bool has_factors() const;
 
+  /// Whether the value of lane 0 and the terms do not say it all.
+  bool needs_vector() const {
+    return kind == Kind::Varying || (kind == Kind::Affine && accuracy != Accuracy::Exact);
+  }
+
   static Shape uniform();
   static Shape varying();
   /// A value whose lanes are all known.

@@ -107,6 +107,13 @@ const KernelVariants::Variant& KernelVariants::suited(const Variant& variant,
 }
 
 Result<void> KernelVariants::choose(executor::Dispatch& dispatch) const {
+  // Most kernels are the same for all dispatches, which need no arithmetic then.
+  if (!first_.code->depends_on_shape && !first_.code->gains_from_size &&
+      first_.code->handles_parts) {
+    dispatch.kernel = first_.kernel.get();
+    dispatch.edge_kernel = dispatch.kernel;
+    return {};
+  }
   const abi::Launch& launch = dispatch.launch;
   const GroupSize size = {launch.threads_per_threadgroup[0], launch.threads_per_threadgroup[1],
                           launch.threads_per_threadgroup[2]};
