@@ -64,7 +64,7 @@ lint: build
 	scripts/check_layers.py
 	scripts/check_environment.py
 	scripts/check_format.sh
-	scripts/check_tidy.sh $(BUILD) $(JOBS)
+	scripts/check_tidy.py $(BUILD) $(JOBS)
 
 format: setup
 	scripts/check_format.sh --fix
