@@ -20,6 +20,7 @@
 #include "pewter/compiler/codegen/threadgroup_memory.h"
 #include "pewter/compiler/spmd/gather_lowering.h"
 #include "pewter/compiler/spmd/group_entry.h"
+#include "pewter/compiler/spmd/instruction_order.h"
 #include "pewter/compiler/spmd/program.h"
 #include "pewter/compiler/spmd/width.h"
 
@@ -175,6 +176,9 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   }
   optimiser.optimise_programs(module);
   code.program_bytes = spmd::resolve_program_bytes(module);
+  for (llvm::Function& function : module) {
+    spmd::order_instructions(function);
+  }
   spmd::lower_gathers(module);
   code.runs_whole_groups = true;
   code.explanation.mode = ExecutionMode::Spmd;

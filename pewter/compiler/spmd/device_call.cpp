@@ -1,8 +1,14 @@
 #include "pewter/compiler/spmd/device_call.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/ValueTracking.h"
 
 namespace pewter::compiler::spmd {
+
+bool is_threadgroup_memory(const llvm::Value* pointer) {
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(llvm::getUnderlyingObject(pointer, 0));
+  return load != nullptr && load->hasMetadata(kThreadgroupMemory);
+}
 
 DeviceCall device_call(const llvm::Value& value) {
   using Kind = DeviceCall::Kind;

@@ -7,7 +7,7 @@ namespace {
 constexpr unsigned kUnrolledLanes = 32;
 
 /// What the operation stores, for memory that no other thread can touch meanwhile.
-llvm::Value* apply(llvm::IRBuilder<>& builder,
+llvm::Value* apply(llvm::IRBuilderBase& builder,
                    llvm::AtomicRMWInst::BinOp operation,
                    llvm::Value* old,
                    llvm::Value* value) {
@@ -93,7 +93,7 @@ llvm::SmallVector<llvm::Value*, 2> Emitter::emit_lane_atomic(
     return {builder_.CreateExtractValue(made, 0), builder_.CreateExtractValue(made, 1)};
   }
   auto& atomic = llvm::cast<llvm::AtomicRMWInst>(instruction);
-  if (is_group_memory(atomic.getPointerOperand())) {
+  if (is_threadgroup_memory(atomic.getPointerOperand())) {
     // A group's threads all run on one thread of the host.
     llvm::Value* old = builder_.CreateAlignedLoad(atomic.getType(), operands[0], atomic.getAlign());
     if (llvm::Value* stored = apply(builder_, atomic.getOperation(), old, operands[1])) {

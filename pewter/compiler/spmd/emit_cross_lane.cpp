@@ -163,10 +163,13 @@ void Emitter::emit_cross_lane(llvm::CallInst& call, const DeviceCall& device) {
     case Kind::GroupBarrier:
       if (analyses_.lanes.others_wait) {
         builder_.Insert(call.clone());
+        return;
       }
+      builder_.CreateIntrinsic(llvm::Intrinsic::sideeffect, {}, {});
       return;
     case Kind::SimdgroupBarrier:
-      // Lanes go in step.
+      // Lanes go in step, as long as accesses to memory keep their order.
+      builder_.CreateIntrinsic(llvm::Intrinsic::sideeffect, {}, {});
       return;
     case Kind::Reduce:
       emit_reduce(call, device);

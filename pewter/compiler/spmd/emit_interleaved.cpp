@@ -144,6 +144,7 @@ bool Emitter::emit_interleaved_load(llvm::LoadInst& load) {
   llvm::SmallVector<Chunks, 8> results(group->members.size());
   for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
     ++tally_.strided_accesses;
+    set_accessor(load.getPointerOperand(), chunk);
     llvm::Value* start = builder_.CreateGEP(builder_.getInt8Ty(),
                                             scalar_at(load.getPointerOperand(), chunk * per_chunk),
                                             builder_.getInt64(static_cast<std::uint64_t>(-back)));
@@ -160,6 +161,7 @@ bool Emitter::emit_interleaved_load(llvm::LoadInst& load) {
       results[i].push_back(pick_elements(parts, starts, group->elements[i], group->stride));
     }
   }
+  clear_accessor();
   for (std::size_t i = 0; i < group->members.size(); ++i) {
     define_vector(group->members[i], std::move(results[i]));
   }
@@ -204,6 +206,7 @@ bool Emitter::emit_interleaved_store(llvm::StoreInst& store) {
   }
   for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
     ++tally_.strided_accesses;
+    set_accessor(store.getPointerOperand(), chunk);
     llvm::Value* start = builder_.CreateGEP(
         builder_.getInt8Ty(), scalar_at(store.getPointerOperand(), chunk * per_chunk),
         builder_.getInt64(
@@ -240,6 +243,7 @@ bool Emitter::emit_interleaved_store(llvm::StoreInst& store) {
           joined, builder_.CreateConstGEP1_32(type, start, part * per_chunk), store.getAlign());
     }
   }
+  clear_accessor();
   return true;
 }
 

@@ -1,6 +1,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 
 #include "pewter/compiler/spmd/emitter.h"
+#include "pewter/compiler/spmd/instruction_order.h"
 
 namespace pewter::compiler::spmd {
 namespace {
@@ -13,11 +14,6 @@ bool has_masked_access(const llvm::DataLayout& layout, llvm::Type* element) {
 
 }  // namespace
 
-bool Emitter::is_group_memory(const llvm::Value* pointer) const {
-  const auto* load = llvm::dyn_cast<llvm::LoadInst>(llvm::getUnderlyingObject(pointer, 0));
-  return load != nullptr && load->hasMetadata(kThreadgroupMemory);
-}
-
 bool Emitter::is_private_memory(const llvm::Value* pointer) const {
   return llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer, 0));
 }
@@ -29,6 +25,14 @@ llvm::Value* Emitter::spare_memory() {
     spare_memory_ = slot;
   }
   return spare_memory_;
+}
+
+void Emitter::set_accessor(const llvm::Value* pointer, unsigned chunk) {
+  llvm::Type* type = builder_.getInt32Ty();
+  accessor_ =
+      llvm::MDNode::get(source_.getContext(),
+                        llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(
+                            type, is_threadgroup_memory(pointer) ? kThreadgroupAccess : chunk)));
 }
 
 llvm::Value* Emitter::reverse(llvm::Value* value) {
@@ -127,7 +131,9 @@ void Emitter::emit_load(llvm::LoadInst& load) {
       result.push_back(same->second);
       continue;
     }
+    set_accessor(pointer, chunk);
     result.push_back(load_chunk(load, chunk));
+    clear_accessor();
     made[places] = result.back();
   }
   define_vector(&load, std::move(result));
@@ -249,7 +255,9 @@ void Emitter::emit_store(llvm::StoreInst& store) {
   }
   const Chunks values = vector(value);
   for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
+    set_accessor(pointer, chunk);
     store_chunk(store, chunk, values[chunk]);
+    clear_accessor();
   }
 }
 

@@ -4,6 +4,8 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include "pewter/compiler/spmd/instruction_order.h"
+
 namespace pewter::compiler::spmd {
 namespace {
 
@@ -22,7 +24,13 @@ Emitter::Emitter(llvm::Function& source,
       lanes_(analyses.lanes),
       lane_count_(lane_count),
       layout_(source.getDataLayout()),
-      builder_(source.getContext()),
+      builder_(source.getContext(),
+               llvm::ConstantFolder(),
+               llvm::IRBuilderCallbackInserter([this](llvm::Instruction* made) {
+                 if (accessor_ != nullptr && made->mayReadOrWriteMemory()) {
+                   made->setMetadata(kChunkOfAccess, accessor_);
+                 }
+               })),
       mask_slots_(analyses.masks.vector_count()) {}
 
 Result<Tally> Emitter::run() {
@@ -41,7 +49,7 @@ Result<Tally> Emitter::run() {
   }
   emit_region(nullptr);
   builder_.CreateRetVoid();
-  Builder(allocas_).CreateBr(start);
+  llvm::IRBuilder<>(allocas_).CreateBr(start);
   if (!reason_.empty()) {
     return failure(reason_);
   }
@@ -56,7 +64,7 @@ void Emitter::give_up(const std::string& reason, const llvm::Instruction& instru
 }
 
 llvm::AllocaInst* Emitter::new_slot(llvm::Type* type, const llvm::Twine& name) {
-  return Builder(allocas_).CreateAlloca(type, nullptr, name);
+  return llvm::IRBuilder<>(allocas_).CreateAlloca(type, nullptr, name);
 }
 
 Emitter::Slots& Emitter::vector_slots(const llvm::PHINode* phi) {

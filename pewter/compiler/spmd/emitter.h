@@ -74,7 +74,7 @@ class Emitter {
   Result<Tally> run();
 
  private:
-  using Builder = llvm::IRBuilder<>;
+  using Builder = llvm::IRBuilder<llvm::ConstantFolder, llvm::IRBuilderCallbackInserter>;
   using Slots = llvm::SmallVector<llvm::AllocaInst*, 8>;
 
   // Regions, blocks and edges: emitter.cpp.
@@ -142,9 +142,11 @@ class Emitter {
                     llvm::Value* active_lanes);
   void store_to_one_place(llvm::StoreInst& store);
   void scatter(llvm::StoreInst& store, llvm::Value* pointers, llvm::Value* value, unsigned chunk);
-  bool is_group_memory(const llvm::Value* pointer) const;
   bool is_private_memory(const llvm::Value* pointer) const;
   llvm::Value* spare_memory();
+  /// Says of the accesses that are made from here on which chunk they belong to.
+  void set_accessor(const llvm::Value* pointer, unsigned chunk);
+  void clear_accessor() { accessor_ = nullptr; }
   llvm::Value* reverse(llvm::Value* value);
 
   // Neighbouring parts of strided structures: emit_interleaved.cpp.
@@ -235,6 +237,8 @@ class Emitter {
   Chunks program_mask_;
   Chunks mask_;
   llvm::Value* spare_memory_ = nullptr;
+  /// Metadata for accesses to memory.
+  llvm::MDNode* accessor_ = nullptr;
   Tally tally_;
   std::string reason_;
 };

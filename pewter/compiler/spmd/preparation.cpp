@@ -199,6 +199,16 @@ void lower_switches(llvm::Function& function, llvm::FunctionAnalysisManager& ana
   passes.run(function, analyses);
 }
 
+void simplify_loops(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  lower_switches(function, analyses);
+  analyses.invalidate(function, llvm::PreservedAnalyses::none());
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::FixIrreduciblePass());
+  passes.addPass(llvm::LoopSimplifyPass());
+  passes.addPass(llvm::LCSSAPass());
+  passes.run(function, analyses);
+}
+
 void structure_control_flow(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   lower_switches(function, analyses);
   analyses.invalidate(function, llvm::PreservedAnalyses::none());

@@ -14,6 +14,9 @@ void split_values(llvm::Function& function, llvm::FunctionAnalysisManager& analy
 /// Leaves branches only, and one return.
 void lower_switches(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 
+/// Gives each loop one entry and one way back, and closes it: values leave through phis.
+void simplify_loops(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+
 /// Gives the function the control flow that the emitter expects: one exit, reducible, loops
 /// simplified and closed, no critical edges.
 void structure_control_flow(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);

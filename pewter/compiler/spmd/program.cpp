@@ -59,7 +59,7 @@ Result<Programs> vectorise(llvm::Function& thread,
   split_values(thread, analyses);
   lower_switches(thread, analyses);
   version_early_returns(thread, lanes.width);
-  structure_control_flow(thread, analyses);
+  simplify_loops(thread, analyses);
   version_loops(thread, lanes.width);
   structure_control_flow(thread, analyses);
 

@@ -9,6 +9,7 @@
 #include "llvm/IR/Dominators.h"
 
 #include "pewter/base/kernel_abi.h"
+#include "pewter/compiler/spmd/device_call.h"
 #include "pewter/compiler/spmd/uniformity.h"
 
 namespace pewter::compiler::spmd {
@@ -21,7 +22,7 @@ constexpr unsigned kLargeInstructions = 1000;
 constexpr unsigned kMaxChunks = 8;
 // Kernels with barriers run whole groups at once up to these sizes.
 constexpr unsigned kMaxWholeGroup = 256;
-constexpr unsigned kMaxWholeGroupInstructions = 250;
+constexpr unsigned kMaxWholeGroupInstructions = 700;
 
 /// Values of single lanes that an innermost loop keeps in registers. Integers mostly become
 /// addresses and do not count.
@@ -50,14 +51,29 @@ unsigned kept_values(const llvm::Loop& loop, const Uniformity& uniformity) {
   return count;
 }
 
+/// Whether each iteration of a loop waits for memory of its own, beside which an access to the
+/// stack costs nothing.
+bool streams(const llvm::Loop& loop, const Uniformity& uniformity) {
+  for (const llvm::BasicBlock* block : loop.blocks()) {
+    for (const llvm::Instruction& instruction : *block) {
+      const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
+      if (pointer != nullptr && !uniformity.is_uniform(pointer) &&
+          !is_threadgroup_memory(pointer)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 /// Of the innermost loop that has most; nothing when there is no loop.
-std::optional<unsigned> most_kept_values(llvm::Function& thread) {
+std::optional<unsigned> most_kept_values(llvm::Function& thread, bool with_streams) {
   const Uniformity uniformity(thread, abi::kSimdWidth);
   const llvm::DominatorTree dominators(thread);
   const llvm::LoopInfo loops(dominators);
   std::optional<unsigned> most;
   for (const llvm::Loop* loop : loops.getLoopsInPreorder()) {
-    if (loop->isInnermost()) {
+    if (loop->isInnermost() && (with_streams || !streams(*loop, uniformity))) {
       most = std::max(most.value_or(0), kept_values(*loop, uniformity));
     }
   }
@@ -68,7 +84,7 @@ std::optional<unsigned> most_kept_values(llvm::Function& thread) {
 
 bool can_run_whole_groups(llvm::Function& thread, const WidthHints& hints) {
   return hints.uses_barriers && thread.getInstructionCount() <= kMaxWholeGroupInstructions &&
-         most_kept_values(thread).value_or(0) == 0;
+         most_kept_values(thread, false).value_or(0) == 0;
 }
 
 unsigned choose_width(llvm::Function& thread, const WidthHints& hints) {
@@ -82,7 +98,7 @@ unsigned choose_width(llvm::Function& thread, const WidthHints& hints) {
   if (thread.getInstructionCount() > kLargeInstructions) {
     return kMinChunks * hints.per_chunk;
   }
-  const auto most = most_kept_values(thread);
+  const auto most = most_kept_values(thread, true);
   if (!most) {
     return abi::kSimdWidth;
   }

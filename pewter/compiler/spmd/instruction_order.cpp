@@ -1,0 +1,285 @@
+#include "pewter/compiler/spmd/instruction_order.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <vector>
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Metadata.h"
+
+namespace pewter::compiler::spmd {
+namespace {
+
+// Vector registers of the processor, less those that constants and addresses take.
+constexpr int kFreeRegisters = 12;
+// What belongs to no chunk is in order with all accesses.
+constexpr unsigned kEveryChunk = kThreadgroupAccess - 1;
+
+unsigned chunk_of(const llvm::Instruction& access) {
+  const llvm::MDNode* node = access.getMetadata(kChunkOfAccess);
+  if (node == nullptr) {
+    return kEveryChunk;
+  }
+  return static_cast<unsigned>(
+      llvm::mdconst::extract<llvm::ConstantInt>(node->getOperand(0))->getZExtValue());
+}
+
+bool is_plain_load(const llvm::Instruction& instruction) {
+  return !instruction.mayWriteToMemory() && !instruction.isAtomic() && !instruction.isVolatile();
+}
+
+/// The instructions of a block between its phis and its end.
+class BlockOrder {
+ public:
+  explicit BlockOrder(llvm::BasicBlock& block) : block_(block) {
+    for (llvm::Instruction& instruction : block) {
+      if (!llvm::isa<llvm::PHINode>(instruction) && !llvm::isa<llvm::AllocaInst>(instruction) &&
+          !instruction.isTerminator()) {
+        numbers_[&instruction] = static_cast<int>(instructions_.size());
+        instructions_.push_back(&instruction);
+      }
+    }
+  }
+
+  void improve() {
+    if (instructions_.size() < kFreeRegisters) {
+      return;
+    }
+    find_uses();
+    std::vector<int> before(instructions_.size());
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      before[i] = static_cast<int>(i);
+    }
+    const int pressure = most_live(before);
+    if (pressure <= kFreeRegisters) {
+      return;
+    }
+    find_memory_order();
+    schedule();
+    if (most_live(order_) < pressure) {
+      for (const int number : order_) {
+        instructions_[at(number)]->moveBefore(block_.getTerminator());
+      }
+    }
+  }
+
+ private:
+  static std::size_t at(int number) { return static_cast<std::size_t>(number); }
+
+  int number_of(const llvm::Value* value) const {
+    const auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
+    const auto found = instruction != nullptr ? numbers_.find(instruction) : numbers_.end();
+    return found != numbers_.end() ? found->second : -1;
+  }
+
+  void find_uses() {
+    const std::size_t count = instructions_.size();
+    inputs_.resize(count);
+    users_.resize(count);
+    is_kept_.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (const llvm::Value* operand : instructions_[i]->operands()) {
+        const int input = number_of(operand);
+        if (input >= 0 && !llvm::is_contained(inputs_[i], input)) {
+          inputs_[i].push_back(input);
+          users_[at(input)].push_back(static_cast<int>(i));
+        }
+      }
+      for (const llvm::User* user : instructions_[i]->users()) {
+        if (number_of(user) < 0) {
+          is_kept_[i] = true;
+        }
+      }
+    }
+  }
+
+  /// Vectors that live at once, at most; those from outside do not count.
+  int most_live(const std::vector<int>& order) const {
+    std::vector<std::size_t> left(instructions_.size());
+    int live = 0;
+    int most = 0;
+    for (const int number : order) {
+      for (const int input : inputs_[at(number)]) {
+        if (--left[at(input)] == 0 && !is_kept_[at(input)] && is_vector(input)) {
+          --live;
+        }
+      }
+      left[at(number)] = users_[at(number)].size();
+      if (is_vector(number) && (left[at(number)] != 0 || is_kept_[at(number)])) {
+        most = std::max(most, ++live);
+      }
+    }
+    return most;
+  }
+
+  bool is_vector(int number) const { return instructions_[at(number)]->getType()->isVectorTy(); }
+
+  /// Adds to the inputs of each access those that have to come before it.
+  void find_memory_order() {
+    struct Accesses {
+      int last_write = -1;
+      std::vector<int> reads;
+    };
+    std::map<unsigned, Accesses> chunks;
+    waits_ = inputs_;
+    const auto wait_for = [&](std::size_t access, const Accesses& others, bool is_read) {
+      if (others.last_write >= 0) {
+        waits_[access].push_back(others.last_write);
+      }
+      if (!is_read) {
+        waits_[access].insert(waits_[access].end(), others.reads.begin(), others.reads.end());
+      }
+    };
+    for (std::size_t i = 0; i < instructions_.size(); ++i) {
+      const llvm::Instruction& access = *instructions_[i];
+      if (!access.mayReadOrWriteMemory() && !access.mayHaveSideEffects()) {
+        continue;
+      }
+      const bool is_read = is_plain_load(access);
+      if (is_read && access.hasMetadata(llvm::LLVMContext::MD_invariant_load)) {
+        continue;
+      }
+      const unsigned chunk = chunk_of(access);
+      if (chunk == kEveryChunk) {
+        for (const auto& [other, accesses] : chunks) {
+          wait_for(i, accesses, is_read);
+        }
+        if (!is_read) {
+          chunks.clear();
+        }
+      } else {
+        wait_for(i, chunks[chunk], is_read);
+        wait_for(i, chunks[kEveryChunk], is_read);
+      }
+      Accesses& own = chunks[chunk];
+      if (is_read) {
+        own.reads.push_back(static_cast<int>(i));
+      } else {
+        own.last_write = static_cast<int>(i);
+        own.reads.clear();
+      }
+    }
+    followers_.resize(instructions_.size());
+    waiting_for_.resize(instructions_.size());
+    for (std::size_t i = 0; i < waits_.size(); ++i) {
+      std::sort(waits_[i].begin(), waits_[i].end());
+      waits_[i].erase(std::unique(waits_[i].begin(), waits_[i].end()), waits_[i].end());
+      waiting_for_[i] = waits_[i].size();
+      for (const int earlier : waits_[i]) {
+        followers_[at(earlier)].push_back(static_cast<int>(i));
+      }
+    }
+  }
+
+  /// From each result back to what it needs; and whatever can then be finished is.
+  void schedule() {
+    left_.resize(instructions_.size());
+    done_.resize(instructions_.size());
+    for (std::size_t i = 0; i < left_.size(); ++i) {
+      left_[i] = users_[i].size();
+    }
+    for (std::size_t i = 0; i < instructions_.size(); ++i) {
+      if (is_kept_[i] || instructions_[i]->mayHaveSideEffects() || users_[i].empty()) {
+        place_with_inputs(static_cast<int>(i));
+      }
+    }
+  }
+
+  void place_with_inputs(int root) {
+    std::vector<int> stack{root};
+    while (!stack.empty()) {
+      const int number = stack.back();
+      if (done_[at(number)]) {
+        stack.pop_back();
+        continue;
+      }
+      bool is_ready = true;
+      // The first one on top of the stack.
+      for (auto input = waits_[at(number)].rbegin(); input != waits_[at(number)].rend(); ++input) {
+        if (!done_[at(*input)]) {
+          stack.push_back(*input);
+          is_ready = false;
+        }
+      }
+      if (is_ready) {
+        stack.pop_back();
+        place(number);
+      }
+    }
+  }
+
+  void place(int first) {
+    std::vector<int> next{first};
+    while (!next.empty()) {
+      const int number = next.back();
+      next.pop_back();
+      if (done_[at(number)]) {
+        continue;
+      }
+      done_[at(number)] = true;
+      order_.push_back(number);
+      for (const int input : inputs_[at(number)]) {
+        --left_[at(input)];
+      }
+      for (auto user = followers_[at(number)].rbegin(); user != followers_[at(number)].rend();
+           ++user) {
+        if (--waiting_for_[at(*user)] == 0 && frees_a_register(*user)) {
+          next.push_back(*user);
+        }
+      }
+    }
+  }
+
+  /// Whether an instruction is the last to use a vector, or has no result of its own.
+  bool frees_a_register(int number) const {
+    const llvm::Instruction& instruction = *instructions_[at(number)];
+    if (instruction.getType()->isVoidTy()) {
+      return true;
+    }
+    return llvm::any_of(instruction.operands(), [&](const llvm::Value* operand) {
+      const auto* phi = llvm::dyn_cast<llvm::PHINode>(operand);
+      if (phi != nullptr) {
+        return phi->getParent() == &block_ && phi->hasOneUse();
+      }
+      const int input = number_of(operand);
+      return input >= 0 && left_[at(input)] == 1 && !is_kept_[at(input)] && is_vector(input);
+    });
+  }
+
+  llvm::BasicBlock& block_;
+  std::vector<llvm::Instruction*> instructions_;
+  llvm::DenseMap<const llvm::Instruction*, int> numbers_;
+  /// What each instruction takes from others of the block, and who takes its result.
+  std::vector<llvm::SmallVector<int, 4>> inputs_;
+  std::vector<llvm::SmallVector<int, 4>> users_;
+  /// Whether the result is used elsewhere.
+  std::vector<bool> is_kept_;
+  /// The inputs, and accesses that have to come before.
+  std::vector<llvm::SmallVector<int, 4>> waits_;
+  std::vector<llvm::SmallVector<int, 4>> followers_;
+  std::vector<std::size_t> waiting_for_;
+  /// Users that are not placed yet.
+  std::vector<std::size_t> left_;
+  std::vector<bool> done_;
+  std::vector<int> order_;
+};
+
+}  // namespace
+
+void order_instructions(llvm::Function& program) {
+  for (llvm::BasicBlock& block : program) {
+    BlockOrder(block).improve();
+    // They have kept accesses in order where threads meet, and do nothing else.
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(block)) {
+      const auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+      if (intrinsic != nullptr && intrinsic->getIntrinsicID() == llvm::Intrinsic::sideeffect) {
+        instruction.eraseFromParent();
+      }
+    }
+  }
+}
+
+}  // namespace pewter::compiler::spmd

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "llvm/IR/Function.h"
+
+namespace pewter::compiler::spmd {
+
+/// Metadata on accesses to memory: the chunk of lanes that they belong to, or that they are to
+/// threadgroup memory.
+inline constexpr const char* kChunkOfAccess = "pewter.chunk";
+inline constexpr unsigned kThreadgroupAccess = ~0U;
+
+/// Orders the instructions of a program for few registers.
+///
+/// Programs are written one operation after the other, each for all chunks, so that as many values
+/// live at once as there are chunks. Here a chunk goes through as many operations as possible
+/// before the next one begins. Accesses of different chunks may change places up to the next
+/// barrier: threads that do not meet have no order.
+void order_instructions(llvm::Function& program);
+
+}  // namespace pewter::compiler::spmd
