@@ -44,9 +44,8 @@ class Arguments {
   }
 
   static runtime::BufferArgument memory_of(const array& value) {
-    const graph::Node& node = value.node();
-    return {node.size == 0 ? runtime::Buffer() : node.buffer,
-            static_cast<std::size_t>(node.offset) * size_of(node.dtype)};
+    const graph::Node& node = value.evaluated();
+    return {node.size == 0 ? runtime::Buffer() : node.memory(), node.byte_offset()};
   }
 
   runtime::KernelArgument bound(const array& value) {

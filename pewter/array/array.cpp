@@ -6,8 +6,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "pewter/array/evaluation/evaluate.h"
+#include "pewter/array/graph/constant.h"
 #include "pewter/array/graph/node.h"
 #include "pewter/array/graph/shape.h"
+#include "pewter/array/ops/trace.h"
+#include "pewter/runtime/allocator.h"
 
 namespace pewter {
 namespace {
@@ -31,7 +35,7 @@ template <typename Copy>
 void copy_elements(const graph::Node& node, const Copy& copy) {
   const std::size_t item = size_of(node.dtype);
   std::byte* const first = node.first();
-  if (graph::is_row_contiguous(node.shape, node.strides)) {
+  if (node.is_row_contiguous) {
     copy(first, std::size_t{0}, node.size * item);
     return;
   }
@@ -45,10 +49,6 @@ void copy_elements(const graph::Node& node, const Copy& copy) {
 // A position that counts from the end when negative, clamped to 0..length.
 std::int64_t clamped(std::int64_t position, std::int64_t length) {
   return std::clamp<std::int64_t>(position < 0 ? position + length : position, 0, length);
-}
-
-std::shared_ptr<graph::Node> view_of(const graph::Node& node) {
-  return std::make_shared<graph::Node>(node);
 }
 
 }  // namespace
@@ -65,6 +65,54 @@ array::array(const void* values, std::size_t count, Dtype dtype, Shape shape, Pl
     std::memcpy(node->first(), values, count * size_of(dtype));
   }
   node_ = std::move(node);
+}
+
+array array::adopt(void* memory, Shape shape, Dtype dtype, std::function<void()> release) {
+  const std::size_t count = graph::element_count(shape, size_of(dtype));
+  const std::size_t bytes = count * size_of(dtype);
+  runtime::Buffer adopted =
+      bytes > 0 ? runtime::allocator().adopt(memory, bytes, release) : runtime::Buffer();
+  if (!adopted) {
+    array copied(memory, count, dtype, std::move(shape), Placement::Device);
+    release();
+    return copied;
+  }
+  auto node = std::make_shared<graph::Node>();
+  node->size = count;
+  node->strides = graph::row_strides(shape);
+  node->shape = std::move(shape);
+  node->dtype = dtype;
+  node->is_shared_memory = true;
+  node->buffer = std::move(adopted);
+  node->is_available.store(true);
+  return array(std::move(node));
+}
+
+array array::converted(double value, Dtype dtype) {
+  auto node = graph::make_node({}, dtype, Placement::Host);
+  graph::write_element(value, node->first(), dtype);
+  return array(std::move(node));
+}
+
+void array::expect_row(const Shape& shape, const Shape& expected) {
+  if (shape != expected) {
+    throw std::invalid_argument(fmt::format("[array] a row of shape {} among rows of shape {}",
+                                            graph::to_text(shape), graph::to_text(expected)));
+  }
+}
+
+void array::eval() const {
+  evaluation::ensure_available(*this);
+  evaluation::wait(*this);
+}
+
+bool array::is_available() const {
+  return node_->has_memory();
+}
+
+const graph::Node& array::evaluated() const {
+  evaluation::ensure_available(*this);
+  return *node_;
 }
 
 array array::empty(Shape shape, Dtype dtype, Placement placement) {
@@ -96,7 +144,7 @@ std::int64_t array::offset() const {
 }
 
 bool array::row_contiguous() const {
-  return graph::is_row_contiguous(node_->shape, node_->strides);
+  return node_->is_row_contiguous;
 }
 
 std::string array::description() const {
@@ -115,33 +163,33 @@ array array::slice(std::int64_t start,
     throw std::invalid_argument(fmt::format("[array::slice] step {}; steps are at least 1", step));
   }
 
-  auto node = view_of(*node_);
-  const std::int64_t length = node->shape[axis];
+  const std::int64_t length = shape()[axis];
   const std::int64_t first = clamped(start, length);
   const std::int64_t last = std::max(first, clamped(stop, length));
-  node->shape[axis] = (last - first + step - 1) / step;
-  node->offset += first * node->strides[axis];
-  node->strides[axis] *= step;
-  node->size = graph::element_count(node->shape, size_of(node->dtype));
-  return array(std::move(node));
+  Shape lengths = shape();
+  Strides steps = strides();
+  lengths[axis] = (last - first + step - 1) / step;
+  steps[axis] *= step;
+  return ops::traced_view(
+      graph::make_view(node_, std::move(lengths), std::move(steps), first * strides()[axis]), *this,
+      "slice", [=](const array& other) { return other.slice(start, stop, axis, step); });
 }
 
 array array::transposed() const {
-  auto node = view_of(*node_);
-  std::reverse(node->shape.begin(), node->shape.end());
-  std::reverse(node->strides.begin(), node->strides.end());
-  return array(std::move(node));
+  Shape lengths(shape().rbegin(), shape().rend());
+  Strides steps(strides().rbegin(), strides().rend());
+  return ops::traced_view(graph::make_view(node_, std::move(lengths), std::move(steps), 0), *this,
+                          "transposed", [](const array& other) { return other.transposed(); });
 }
 
 array array::reshaped(Shape shape) const {
   if (!row_contiguous()) {
     throw std::invalid_argument("[array::reshaped] the array is not row contiguous; copy it first");
   }
-  auto node = view_of(*node_);
-  expect_count(*node_, graph::element_count(shape, size_of(node->dtype)));
-  node->strides = graph::row_strides(shape);
-  node->shape = std::move(shape);
-  return array(std::move(node));
+  expect_count(*node_, graph::element_count(shape, size_of(dtype())));
+  Strides steps = graph::row_strides(shape);
+  return ops::traced_view(graph::make_view(node_, shape, std::move(steps), 0), *this, "reshaped",
+                          [shape](const array& other) { return other.reshaped(shape); });
 }
 
 array array::copy(Placement placement) const {
@@ -153,14 +201,12 @@ array array::copy(Placement placement) const {
 }
 
 MTL::Buffer* array::metal_buffer() const {
-  return node_->size > 0 ? node_->buffer.metal() : nullptr;
+  return node_->size > 0 ? evaluated().memory().metal() : nullptr;
 }
 
 void* array::data(Dtype expected) const {
   expect_dtype(*node_, expected);
-  if (node_->buffer) {
-    node_->buffer.synchronize();
-  }
+  eval();
   return node_->first();
 }
 

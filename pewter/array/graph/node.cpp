@@ -6,16 +6,64 @@
 #include "pewter/runtime/allocator.h"
 
 namespace pewter::graph {
+namespace {
+
+/// Nodes that lost their last reference while another node was being destroyed.
+struct Dying {
+  std::vector<NodePointer> nodes;
+  bool is_draining = false;
+};
+
+Dying& dying() {
+  thread_local Dying dying;
+  return dying;
+}
+
+bool fits_here(std::size_t bytes) {
+  return bytes <= sizeof(Node::here);
+}
+
+}  // namespace
+
+Node::~Node() {
+  if (inputs.empty() && !base) {
+    return;
+  }
+  Dying& queue = dying();
+  for (NodePointer& input : inputs) {
+    queue.nodes.push_back(std::move(input));
+  }
+  if (base) {
+    queue.nodes.push_back(std::move(base));
+  }
+  if (queue.is_draining) {
+    return;
+  }
+  queue.is_draining = true;
+  while (!queue.nodes.empty()) {
+    const NodePointer last = std::move(queue.nodes.back());
+    queue.nodes.pop_back();
+  }
+  queue.is_draining = false;
+}
+
+std::size_t Node::byte_offset() const {
+  return static_cast<std::size_t>(offset) * size_of(dtype);
+}
 
 std::byte* Node::first() const {
   if (size == 0) {
     return nullptr;
   }
-  std::byte* const start = placement == Placement::Device ? buffer.contents() : host.get();
-  return start + offset * static_cast<std::int64_t>(size_of(dtype));
+  const Node& with_memory = origin();
+  if (with_memory.placement == Placement::Device) {
+    return with_memory.buffer.contents() + byte_offset();
+  }
+  std::byte* const start = with_memory.host ? with_memory.host.get() : with_memory.here.data();
+  return start + byte_offset();
 }
 
-std::shared_ptr<Node> make_node(Shape shape, Dtype dtype, Placement placement) {
+NodePointer make_node(Shape shape, Dtype dtype, Placement placement) {
   auto node = std::make_shared<Node>();
   node->size = element_count(shape, size_of(dtype));
   node->strides = row_strides(shape);
@@ -25,10 +73,45 @@ std::shared_ptr<Node> make_node(Shape shape, Dtype dtype, Placement placement) {
   const std::size_t bytes = node->size * size_of(dtype);
   if (placement == Placement::Device) {
     node->buffer = runtime::allocator().allocate(bytes);
-  } else if (bytes > 0) {
+  } else if (!fits_here(bytes)) {
     node->host = std::shared_ptr<std::byte[]>(new std::byte[bytes]);
   }
+  node->is_available.store(true, std::memory_order_release);
   return node;
+}
+
+NodePointer make_computed(Shape shape,
+                          Dtype dtype,
+                          std::shared_ptr<const Primitive> primitive,
+                          std::vector<NodePointer> inputs,
+                          std::uint32_t stream) {
+  auto node = std::make_shared<Node>();
+  node->size = element_count(shape, size_of(dtype));
+  node->strides = row_strides(shape);
+  node->shape = std::move(shape);
+  node->dtype = dtype;
+  node->primitive = std::move(primitive);
+  node->inputs = std::move(inputs);
+  node->stream = stream;
+  return node;
+}
+
+NodePointer make_view(const NodePointer& node, Shape shape, Strides strides, std::int64_t offset) {
+  auto view = std::make_shared<Node>();
+  view->size = element_count(shape, size_of(node->dtype));
+  view->is_row_contiguous = is_row_contiguous(shape, strides);
+  view->shape = std::move(shape);
+  view->strides = std::move(strides);
+  view->offset = node->offset + offset;
+  view->dtype = node->dtype;
+  view->placement = node->placement;
+  view->stream = node->stream;
+  view->base = node->base ? node->base : node;
+  return view;
+}
+
+void allocate_memory(Node& node) {
+  node.buffer = runtime::allocator().allocate(node.size * size_of(node.dtype));
 }
 
 }  // namespace pewter::graph

@@ -44,11 +44,12 @@ Strides row_strides(const Shape& shape) {
 }
 
 bool is_row_contiguous(const Shape& shape, const Strides& strides) {
-  const Strides expected = row_strides(shape);
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    if (shape[axis] > 1 && strides[axis] != expected[axis]) {
+  std::int64_t expected = 1;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    if (shape[axis] > 1 && strides[axis] != expected) {
       return false;
     }
+    expected *= shape[axis] > 0 ? shape[axis] : 1;
   }
   return true;
 }
@@ -80,6 +81,32 @@ void for_each_position(const Shape& shape,
       index[axis] = 0;
     }
   }
+}
+
+Shape broadcast_shape(const char* origin, const Shape& a, const Shape& b) {
+  const Shape& longer = a.size() >= b.size() ? a : b;
+  const Shape& shorter = a.size() >= b.size() ? b : a;
+  Shape result = longer;
+  const std::size_t lead = longer.size() - shorter.size();
+  for (std::size_t axis = 0; axis < shorter.size(); ++axis) {
+    std::int64_t& length = result[lead + axis];
+    if (length == 1) {
+      length = shorter[axis];
+    } else if (shorter[axis] != 1 && shorter[axis] != length) {
+      throw std::invalid_argument(fmt::format("[{}] shapes {} and {} cannot be broadcast together",
+                                              origin, to_text(a), to_text(b)));
+    }
+  }
+  return result;
+}
+
+std::size_t checked_axis(const char* origin, int axis, std::size_t rank) {
+  const auto limit = static_cast<std::int64_t>(rank);
+  if (axis < -limit || axis >= limit) {
+    throw std::invalid_argument(
+        fmt::format("[{}] axis {} of an array of rank {}", origin, axis, rank));
+  }
+  return static_cast<std::size_t>(axis < 0 ? axis + limit : axis);
 }
 
 std::string to_text(const Shape& shape) {

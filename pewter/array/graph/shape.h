@@ -23,6 +23,14 @@ void for_each_position(const Shape& shape,
                        const Strides& strides,
                        const std::function<void(std::int64_t)>& visit);
 
+/// The shape that both are broadcast to. Throws std::invalid_argument, tagged with `origin`, when
+/// lengths differ and neither is 1.
+Shape broadcast_shape(const char* origin, const Shape& a, const Shape& b);
+
+/// An axis that counts from the end when negative. Throws std::invalid_argument, tagged with
+/// `origin`, when there is none such.
+std::size_t checked_axis(const char* origin, int axis, std::size_t rank);
+
 /// For instance "[4, 16]".
 std::string to_text(const Shape& shape);
 

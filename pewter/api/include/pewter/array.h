@@ -5,10 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace MTL {  // NOLINT(readability-identifier-naming): Metal's own
@@ -36,10 +39,11 @@ struct Node;
 
 /// A multi-dimensional array: a handle that is cheap to copy.
 ///
-/// What an array is (shape, type, strides, place, the memory behind it) never changes. The memory
-/// is shared by views, and kernels given to `mps::compile_shader` may write to it. Whatever reads
-/// the elements waits for the device first, and throws what the device failed with. Handles may be
-/// copied and read from any thread.
+/// What an array is (shape, type, strides, place) never changes. An array that an operation of
+/// <pewter/ops.h> returned is lazy: it has no memory until it is evaluated, which happens when its
+/// elements are read or eval() is called. Memory is shared by views, and kernels given to
+/// `mps::compile_shader` may write to it. Whatever reads the elements waits for the device first,
+/// and throws what the device failed with. Handles may be copied and read from any thread.
 class PEWTER_EXPORT array {  // NOLINT(readability-identifier-naming): the name of the contracts
  public:
   /// A copy of `values`, row by row. Throws std::invalid_argument when their number is not that of
@@ -58,6 +62,28 @@ class PEWTER_EXPORT array {  // NOLINT(readability-identifier-naming): the name 
       : array(std::span<const T>(values.begin(), values.size()),
               {static_cast<std::int64_t>(values.size())},
               placement) {}
+
+  /// Rows of equal length; rows of rows. Throws std::invalid_argument when lengths differ.
+  template <Element T>
+  array(std::initializer_list<std::initializer_list<T>> rows) : array(flattened(rows)) {}
+  template <Element T>
+  array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> layers)
+      : array(flattened(layers)) {}
+
+  /// An array of rank 0. A double becomes float32.
+  template <Element T>
+  explicit array(T value) : array(&value, 1, kDtypeOf<T>, {}, Placement::Host) {}
+  explicit array(double value) : array(static_cast<float>(value)) {}
+  explicit array(long long value) : array(static_cast<std::int64_t>(value)) {}
+  explicit array(unsigned long long value) : array(static_cast<std::uint64_t>(value)) {}
+  /// The same, converted to `dtype`.
+  template <typename T>
+    requires std::is_arithmetic_v<T>
+  array(T value, Dtype dtype) : array(converted(static_cast<double>(value), dtype)) {}
+
+  /// Memory of the caller's, row contiguous, without a copy when the device takes it as it is (page
+  /// aligned, whole pages), else with one. `release` is called when nothing uses it any more.
+  static array adopt(void* memory, Shape shape, Dtype dtype, std::function<void()> release);
 
   /// An array of rank 0.
   template <Element T>
@@ -101,6 +127,13 @@ class PEWTER_EXPORT array {  // NOLINT(readability-identifier-naming): the name 
   /// contiguous.
   array reshaped(Shape shape) const;
 
+  // Evaluation.
+
+  /// Computes the elements, if that has not happened, and waits for them. Throws as eval() does.
+  void eval() const;
+  /// Whether the array has memory. The device may still be computing what is in it.
+  bool is_available() const;
+
   // Reading and writing.
 
   /// The first element, after the device has finished with the memory; null for an array without
@@ -139,11 +172,41 @@ class PEWTER_EXPORT array {  // NOLINT(readability-identifier-naming): the name 
   /// Metal's buffer behind the array; null on the host and for an array without elements.
   MTL::Buffer* metal_buffer() const;
 
-  /// For the library.
-  explicit array(std::shared_ptr<const graph::Node> node) : node_(std::move(node)) {}
+  /// For the library. evaluated() has memory, whose contents may still be on their way.
+  explicit array(std::shared_ptr<graph::Node> node) : node_(std::move(node)) {}
+  const std::shared_ptr<graph::Node>& node_pointer() const { return node_; }
   const graph::Node& node() const { return *node_; }
+  const graph::Node& evaluated() const;
 
  private:
+  template <typename T>
+  struct Flat {
+    std::vector<T> values;
+    Shape shape;
+  };
+  template <Element T>
+  explicit array(const Flat<T>& flat)
+      : array(std::span<const T>(flat.values), flat.shape, Placement::Device) {}
+  template <Element T>
+  static Flat<T> flattened(std::initializer_list<T> values) {
+    return {values, {static_cast<std::int64_t>(values.size())}};
+  }
+  template <typename T>
+  static auto flattened(std::initializer_list<std::initializer_list<T>> rows) {
+    auto flat = flattened(rows.size() > 0 ? *rows.begin() : std::initializer_list<T>());
+    flat.values.clear();
+    const Shape row_shape = flat.shape;
+    for (const auto& row : rows) {
+      const auto part = flattened(row);
+      expect_row(part.shape, row_shape);
+      flat.values.insert(flat.values.end(), part.values.begin(), part.values.end());
+    }
+    flat.shape.insert(flat.shape.begin(), static_cast<std::int64_t>(rows.size()));
+    return flat;
+  }
+  static void expect_row(const Shape& shape, const Shape& expected);
+  static array converted(double value, Dtype dtype);
+
   array(const void* values, std::size_t count, Dtype dtype, Shape shape, Placement placement);
 
   void* data(Dtype expected) const;
@@ -151,7 +214,7 @@ class PEWTER_EXPORT array {  // NOLINT(readability-identifier-naming): the name 
   void read_item(void* value, Dtype expected) const;
   void write(const void* values, std::size_t count, Dtype given) const;
 
-  std::shared_ptr<const graph::Node> node_;
+  std::shared_ptr<graph::Node> node_;
 };
 
 }  // namespace pewter

@@ -1,0 +1,375 @@
+#include "pewter/array/evaluation/generated_group.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "pewter/array/evaluation/iteration.h"
+#include "pewter/array/fusion/kernel_cache.h"
+#include "pewter/array/graph/primitive.h"
+#include "pewter/array/ops/elementwise.h"
+#include "pewter/array/ops/kernel_call.h"
+#include "pewter/runtime/allocator.h"
+
+namespace pewter::evaluation {
+namespace {
+
+using fusion::Access;
+using fusion::KernelStructure;
+using fusion::Layout;
+using fusion::Operand;
+
+// The most that Metal copies into a command buffer.
+constexpr std::size_t kMaxArgumentBytes = 4096;
+constexpr std::uint32_t kGroupThreads = 1024;
+constexpr std::uint32_t kLanes = 32;
+// Elements of one dispatch over a linear index, a multiple of every group's size.
+constexpr std::size_t kMaxLinearCount = std::size_t{1} << 31U;
+// Rows shorter than a simdgroup go to one thread each.
+constexpr std::int64_t kShortRow = 32;
+// A reduction with few results is cut into parts of so many elements, whatever the number of cores:
+// the order of additions depends on the shape alone.
+constexpr std::int64_t kPartLength = 16384;
+constexpr std::int64_t kFewResults = 64;
+
+/// The arguments of a kernel, built up in place.
+class ArgumentBytes {
+ public:
+  template <typename T>
+  void add(const T& value) {
+    if (size_ + sizeof(T) > kMaxArgumentBytes) {
+      throw std::logic_error("the arguments of a generated kernel are too long");
+    }
+    std::memcpy(bytes_ + size_, &value, sizeof(T));
+    size_ += sizeof(T);
+  }
+  const void* data() const { return bytes_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  alignas(16) std::byte bytes_[kMaxArgumentBytes];
+  std::size_t size_ = 0;
+};
+
+std::uint32_t group_width(std::uint64_t count) {
+  const std::uint64_t whole = (count + kLanes - 1) / kLanes * kLanes;
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(std::max<std::uint64_t>(whole, kLanes), kGroupThreads));
+}
+
+/// Encodes one group; kept from one group to the next for its vectors' memory.
+class Encoder {
+ public:
+  void encode(Tape& tape, const Group& group, runtime::Stream& stream) {
+    tape_ = &tape;
+    group_ = &group;
+    structure_.clear();
+    leaves_.clear();
+    constants_.clear();
+    outputs_.clear();
+    root_ = tape.entries()[group.root].node;
+    reduction_ = root_->primitive->reduction();
+
+    add_steps();
+    if (reduction_ != nullptr) {
+      encode_reduction(stream);
+    } else {
+      encode_elements(stream);
+    }
+    leaf_memory_.clear();
+  }
+
+ private:
+  void add_steps() {
+    std::vector<Entry>& entries = tape_->entries();
+    for (const std::uint32_t member : group_->members) {
+      Entry& entry = entries[member];
+      if (entry.node->primitive->reduction() != nullptr) {
+        if (structure_.steps.empty()) {
+          static_cast<void>(operand(*entry.node->inputs[0]));
+        }
+        continue;
+      }
+      fusion::Step step;
+      const graph::Node& node = *entry.node;
+      step.row = node.primitive->elementwise()->number;
+      step.result = node.dtype;
+      step.operand = node.inputs.back()->dtype;
+      for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        step.operands[i] = operand(*node.inputs[i]);
+      }
+      entry.step = static_cast<std::uint16_t>(structure_.steps.size());
+      structure_.steps.push_back(step);
+      if (reduction_ == nullptr && (entry.is_kept || member == group_->root)) {
+        structure_.outputs.push_back(entry.step);
+        outputs_.push_back(entry.node);
+      }
+    }
+  }
+
+  Operand operand(graph::Node& node) {
+    Operand result;
+    const Entry* entry = tape_->find(node.origin());
+    if (entry != nullptr && entry->group == tape_->entries()[group_->root].group) {
+      result.kind = Operand::Kind::Step;
+      result.index = entry->step;
+      return result;
+    }
+    if (node.is_constant()) {
+      result.kind = Operand::Kind::Constant;
+      result.index = index_in(constants_, node);
+      if (result.index == structure_.constants.size()) {
+        structure_.constants.push_back(node.dtype);
+      }
+      return result;
+    }
+    result.kind = Operand::Kind::Input;
+    result.index = index_in(leaves_, node);
+    if (result.index == structure_.inputs.size()) {
+      structure_.inputs.push_back({node.dtype, Access::Linear});
+    }
+    return result;
+  }
+
+  static std::uint16_t index_in(std::vector<graph::Node*>& nodes, graph::Node& node) {
+    const auto found = std::find(nodes.begin(), nodes.end(), &node);
+    const auto index = static_cast<std::uint16_t>(found - nodes.begin());
+    if (found == nodes.end()) {
+      nodes.push_back(&node);
+    }
+    return index;
+  }
+
+  void add_constants(ArgumentBytes& arguments) const {
+    for (const graph::Node* constant : constants_) {
+      arguments.add(constant->here);
+    }
+  }
+
+  // --- Without reduction. ---
+
+  void encode_elements(runtime::Stream& stream) {
+    iteration_.plan(root_->shape, root_->size, leaves_);
+    structure_.layout = iteration_.layout();
+    for (std::size_t i = 0; i < leaves_.size(); ++i) {
+      structure_.inputs[i].access = iteration_.access(i);
+    }
+    const runtime::ShaderKernel& kernel = *fusion::generated_kernel(structure_);
+    give_memory();
+    if (structure_.layout != Layout::Linear) {
+      dispatch_elements(stream, kernel, 0, root_->size);
+      return;
+    }
+    for (std::size_t first = 0; first < root_->size; first += kMaxLinearCount) {
+      dispatch_elements(stream, kernel, first, std::min(kMaxLinearCount, root_->size - first));
+    }
+  }
+
+  void dispatch_elements(runtime::Stream& stream,
+                         const runtime::ShaderKernel& kernel,
+                         std::size_t first,
+                         std::size_t count) {
+    ArgumentBytes arguments;
+    fusion::GridArguments head = iteration_.arguments();
+    head.count = static_cast<std::uint32_t>(count);
+    arguments.add(head);
+    if (structure_.layout != Layout::Linear) {
+      for (std::size_t i = 0; i < std::max<std::size_t>(leaves_.size(), 1); ++i) {
+        arguments.add(i < leaves_.size() ? iteration_.strides(i) : fusion::GridStrides{});
+      }
+    }
+    add_constants(arguments);
+
+    ops::KernelCall call(stream, kernel);
+    for (std::size_t i = 0; i < leaves_.size(); ++i) {
+      const graph::Node& leaf = *leaves_[i];
+      const std::size_t skipped =
+          structure_.inputs[i].access == Access::Linear ? first * size_of(leaf.dtype) : 0;
+      call.buffer(leaf_memory_[i], leaf.byte_offset() + skipped, runtime::Access::Read);
+    }
+    for (const graph::Node* output : outputs_) {
+      call.buffer(output->buffer, first * size_of(output->dtype), runtime::Access::Write);
+    }
+    call.bytes(arguments.data(), arguments.size());
+    if (structure_.layout == Layout::Grid) {
+      const std::uint32_t width = group_width(head.lengths[0]);
+      call.dispatch_groups(
+          MTL::Size((head.lengths[0] + width - 1) / width, head.lengths[1], iteration_.rest()),
+          MTL::Size(width, 1, 1));
+    } else {
+      const std::uint32_t width = group_width(count);
+      call.dispatch_groups(MTL::Size((count + width - 1) / width, 1, 1), MTL::Size(width, 1, 1));
+    }
+  }
+
+  // Memory for the outputs: that of an input which dies here, when element i of it is read for
+  // nothing but element i of the outputs.
+  void give_memory() {
+    leaf_memory_.clear();
+    for (const graph::Node* leaf : leaves_) {
+      leaf_memory_.push_back(leaf->memory());
+    }
+    std::size_t next_leaf = 0;
+    for (graph::Node* output : outputs_) {
+      bool reused = false;
+      for (; next_leaf < leaves_.size() && !reused; ++next_leaf) {
+        graph::Node& leaf = *leaves_[next_leaf];
+        if (dies_here(leaf) && structure_.inputs[next_leaf].access == Access::Linear &&
+            leaf.size == output->size && size_of(leaf.dtype) == size_of(output->dtype)) {
+          output->buffer = leaf.buffer;
+          reused = true;
+        }
+      }
+      if (!reused) {
+        graph::allocate_memory(*output);
+      }
+    }
+  }
+
+  bool dies_here(graph::Node& leaf) const {
+    if (leaf.base || leaf.is_shared_memory || leaf.size != root_->size) {
+      return false;
+    }
+    std::size_t uses = 0;
+    for (const std::uint32_t member : group_->members) {
+      for (const graph::NodePointer& input : tape_->entries()[member].node->inputs) {
+        uses += input.get() == &leaf ? 1 : 0;
+      }
+    }
+    return static_cast<std::size_t>(leaf.weak_from_this().use_count()) == uses;
+  }
+
+  // --- Reductions. ---
+
+  void encode_reduction(runtime::Stream& stream) {
+    const Shape& shape = root_->inputs[0]->shape;
+    const Segments all = segments(shape, reduction_->first, reduction_->last);
+    leaf_memory_.clear();
+    strides_.clear();
+    for (graph::Node* leaf : leaves_) {
+      strides_.push_back(leaf->size == 1 ? SegmentStrides{0, 0, 0, true}
+                         : is_elementwise_use(*leaf, *root_->inputs[0])
+                             ? SegmentStrides{all.reduced * all.inner, all.inner, 1, true}
+                             : segment_strides(*leaf, shape, reduction_->first, reduction_->last));
+      leaf_memory_.push_back(leaf->memory());
+    }
+    reduce(stream, all);
+  }
+
+  void reduce(runtime::Stream& stream, Segments all) {
+    // Short rows: each is the column of one thread.
+    if (all.inner == 1 && all.reduced < kShortRow) {
+      for (SegmentStrides& strides : strides_) {
+        strides.inner = std::exchange(strides.outer, 0);
+      }
+      all.inner = std::exchange(all.outer, 1);
+    }
+    const bool by_rows = all.inner == 1 && all.reduced >= kShortRow;
+    structure_.layout = by_rows ? Layout::Rows : Layout::Columns;
+    for (std::size_t i = 0; i < leaves_.size(); ++i) {
+      const SegmentStrides& strides = strides_[i];
+      const std::int64_t along = by_rows ? strides.reduced : strides.inner;
+      const bool is_single = strides.outer == 0 && strides.reduced == 0 && strides.inner == 0;
+      structure_.inputs[i].access = is_single    ? Access::Single
+                                    : along == 1 ? Access::Unit
+                                    : along == 0 ? Access::Same
+                                                 : Access::Strided;
+    }
+    const bool has_few = all.outer * all.inner < kFewResults && all.reduced > 2 * kPartLength;
+    const std::int64_t parts = has_few ? (all.reduced + kPartLength - 1) / kPartLength : 1;
+    structure_.reduction = reduction_->kind;
+    structure_.accumulator = reduction_->accumulator;
+    structure_.reduced = parts > 1 ? reduction_->accumulator : root_->dtype;
+
+    const runtime::ShaderKernel& kernel = *fusion::generated_kernel(structure_);
+    graph::allocate_memory(*root_);
+    if (parts == 1) {
+      dispatch_reduction(stream, kernel, all, 1, root_->buffer);
+      return;
+    }
+    const auto partial_count = static_cast<std::size_t>(all.outer * parts * all.inner);
+    const runtime::Buffer partial =
+        runtime::allocator().allocate(partial_count * size_of(reduction_->accumulator));
+    dispatch_reduction(stream, kernel, all, parts, partial);
+    reduce_partial(stream, {all.outer, parts, all.inner}, partial);
+  }
+
+  void reduce_partial(runtime::Stream& stream,
+                      const Segments& all,
+                      const runtime::Buffer& partial) {
+    KernelStructure second;
+    second.layout = all.inner == 1 ? Layout::Rows : Layout::Columns;
+    second.inputs = {{reduction_->accumulator, Access::Unit}};
+    second.reduction = reduction_->kind;
+    second.accumulator = reduction_->accumulator;
+    second.reduced = root_->dtype;
+    const runtime::ShaderKernel& kernel = *fusion::generated_kernel(second);
+    leaves_.assign(1, nullptr);
+    constants_.clear();
+    leaf_memory_.assign(1, partial);
+    strides_.assign(1, {all.reduced * all.inner, all.inner, 1, true});
+    structure_.layout = second.layout;
+    dispatch_reduction(stream, kernel, all, 1, root_->buffer);
+  }
+
+  void dispatch_reduction(runtime::Stream& stream,
+                          const runtime::ShaderKernel& kernel,
+                          const Segments& all,
+                          std::int64_t parts,
+                          const runtime::Buffer& output) {
+    ArgumentBytes arguments;
+    fusion::ReductionArguments head = {};
+    head.outer = static_cast<std::uint32_t>(all.outer);
+    head.reduced = static_cast<std::uint32_t>(all.reduced);
+    head.inner = static_cast<std::uint32_t>(all.inner);
+    head.part_length = parts > 1 ? static_cast<std::uint32_t>(kPartLength) : head.reduced;
+    head.parts = static_cast<std::uint32_t>(parts);
+    arguments.add(head);
+    for (const SegmentStrides& strides : strides_) {
+      arguments.add(fusion::ReductionStrides{strides.outer, strides.reduced, strides.inner});
+    }
+    if (strides_.empty()) {
+      arguments.add(fusion::ReductionStrides{});
+    }
+    add_constants(arguments);
+
+    ops::KernelCall call(stream, kernel);
+    for (std::size_t i = 0; i < leaves_.size(); ++i) {
+      const std::size_t offset = leaves_[i] != nullptr ? leaves_[i]->byte_offset() : 0;
+      call.buffer(leaf_memory_[i], offset, runtime::Access::Read);
+    }
+    call.buffer(output, 0, runtime::Access::Write);
+    call.bytes(arguments.data(), arguments.size());
+    if (structure_.layout == Layout::Rows) {
+      call.dispatch_groups(MTL::Size(static_cast<NS::UInteger>(all.outer * parts), 1, 1),
+                           MTL::Size(kLanes, 1, 1));
+    } else {
+      const std::uint32_t width = group_width(head.inner);
+      call.dispatch_groups(MTL::Size((head.inner + width - 1) / width, head.outer, head.parts),
+                           MTL::Size(width, 1, 1));
+    }
+  }
+
+  Tape* tape_ = nullptr;
+  const Group* group_ = nullptr;
+  graph::Node* root_ = nullptr;
+  const ops::Reduction* reduction_ = nullptr;
+  KernelStructure structure_;
+  std::vector<graph::Node*> leaves_;
+  std::vector<graph::Node*> constants_;
+  std::vector<graph::Node*> outputs_;
+  std::vector<runtime::Buffer> leaf_memory_;
+  std::vector<SegmentStrides> strides_;
+  Iteration iteration_;
+};
+
+}  // namespace
+
+void encode_generated(Tape& tape, const Group& group, runtime::Stream& stream) {
+  // Never destroyed: arrays may be computed by destructors of static objects.
+  static auto* const encoder = new Encoder;
+  encoder->encode(tape, group, stream);
+}
+
+}  // namespace pewter::evaluation

@@ -1,0 +1,178 @@
+#include "pewter/array/evaluation/groups.h"
+
+#include <algorithm>
+
+#include "pewter/array/graph/primitive.h"
+#include "pewter/array/ops/elementwise.h"
+#include "pewter/array/ops/reduction.h"
+#include "pewter/base/log.h"
+
+namespace pewter::evaluation {
+namespace {
+
+// A kernel has 31 buffers, one of them for its arguments; long texts take long to compile.
+constexpr std::size_t kMaxSteps = 40;
+constexpr std::uint32_t kMaxLeaves = 20;
+constexpr std::uint32_t kMaxOutputs = 8;
+
+void refuse(const graph::Node& node, const char* reason) {
+  log::detail("fusion", "{} is computed on its own: {}", node.primitive->name(), reason);
+}
+
+}  // namespace
+
+bool is_elementwise_use(const graph::Node& input, const graph::Node& user) {
+  return input.size == user.size && input.is_row_contiguous && input.offset == 0 &&
+         (!input.base || (input.base->size == input.size && input.base->dtype == input.dtype));
+}
+
+void broadcast_strides(const graph::Node& input,
+                       const Shape& shape,
+                       std::vector<std::int64_t>& out) {
+  const std::size_t lead = shape.size() - input.shape.size();
+  out.assign(shape.size(), 0);
+  for (std::size_t axis = 0; axis < input.shape.size(); ++axis) {
+    if (input.shape[axis] != 1) {
+      out[lead + axis] = input.strides[axis];
+    }
+  }
+}
+
+Segments segments(const Shape& shape, std::size_t first, std::size_t last) {
+  Segments result;
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    (axis < first ? result.outer : axis < last ? result.reduced : result.inner) *= shape[axis];
+  }
+  return result;
+}
+
+SegmentStrides segment_strides(const graph::Node& input,
+                               const Shape& shape,
+                               std::size_t first,
+                               std::size_t last) {
+  std::vector<std::int64_t> strides;
+  broadcast_strides(input, shape, strides);
+  SegmentStrides result;
+  const auto join = [&](std::size_t begin, std::size_t end, std::int64_t& stride) {
+    std::int64_t expected = -1;
+    for (std::size_t axis = end; axis-- > begin;) {
+      if (shape[axis] == 1) {
+        continue;
+      }
+      if (expected < 0) {
+        stride = strides[axis];
+      } else if (strides[axis] != expected) {
+        return false;
+      }
+      expected = strides[axis] * shape[axis];
+      if (expected < 0) {
+        return false;
+      }
+    }
+    return true;
+  };
+  result.exist = join(0, first, result.outer) && join(first, last, result.reduced) &&
+                 join(last, shape.size(), result.inner);
+  return result;
+}
+
+Group& Groups::add() {
+  if (count_ == groups_.size()) {
+    groups_.emplace_back();
+  }
+  Group& group = groups_[count_++];
+  group.members.clear();
+  group.leaves = 0;
+  group.outputs = 0;
+  group.is_generated = false;
+  return group;
+}
+
+bool Groups::may_join(Tape& tape, const Entry& entry, const Group& group) const {
+  const graph::Node& node = *entry.node;
+  const graph::Node& root = *tape.entries()[group.root].node;
+  if (node.stream != root.stream) {
+    refuse(node, "its stream is another");
+    return false;
+  }
+  if (group.members.size() >= kMaxSteps || (entry.is_kept && group.outputs >= kMaxOutputs) ||
+      group.leaves + node.inputs.size() > kMaxLeaves + entry.uses) {
+    refuse(node, "the kernel has enough operations, inputs or outputs");
+    return false;
+  }
+
+  // Everything that is not simply element i is found by its place in the shape that the threads
+  // of the kernel run over.
+  const ops::Reduction* reduction = root.primitive->reduction();
+  if (reduction != nullptr && entry.is_kept) {
+    refuse(node, "its elements are wanted besides their reduction");
+    return false;
+  }
+  const Shape& shape = reduction != nullptr ? root.inputs[0]->shape : root.shape;
+  for (const graph::NodePointer& input : node.inputs) {
+    if (input->size == 1 || is_elementwise_use(*input, node)) {
+      continue;
+    }
+    if (node.shape != shape) {
+      refuse(node, "it is reshaped and has broadcast or strided inputs");
+      return false;
+    }
+    if (reduction != nullptr &&
+        !segment_strides(*input, shape, reduction->first, reduction->last).exist) {
+      refuse(node, "it is reduced along axes that cannot be joined");
+      return false;
+    }
+  }
+  return true;
+}
+
+void Groups::form(Tape& tape, bool fuses) {
+  count_ = 0;
+  std::vector<Entry>& entries = tape.entries();
+  for (std::size_t i = entries.size(); i-- > 0;) {
+    Entry& entry = entries[i];
+    const graph::Primitive& primitive = *entry.node->primitive;
+    const bool is_elementwise = primitive.elementwise() != nullptr;
+    const bool joins = fuses && is_elementwise && entry.candidate >= 0 &&
+                       entry.elementwise_uses == entry.uses &&
+                       may_join(tape, entry, groups_[static_cast<std::size_t>(entry.candidate)]);
+    if (joins) {
+      entry.group = entry.candidate;
+    } else {
+      entry.group = static_cast<std::int32_t>(count_);
+      Group& made = add();
+      made.root = static_cast<std::uint32_t>(i);
+      made.is_generated = is_elementwise || primitive.reduction() != nullptr;
+    }
+
+    Group& group = groups_[static_cast<std::size_t>(entry.group)];
+    group.members.push_back(static_cast<std::uint32_t>(i));
+    group.outputs += entry.is_kept || !joins ? 1 : 0;
+    group.leaves += static_cast<std::uint32_t>(entry.node->inputs.size());
+    group.leaves -= joins ? entry.uses : 0;
+    for (const graph::NodePointer& input : entry.node->inputs) {
+      Entry* used = tape.find(input->origin());
+      if (used == nullptr) {
+        continue;
+      }
+      const bool may_fuse = group.is_generated && (primitive.reduction() != nullptr
+                                                       ? is_elementwise_use(*input, *input)
+                                                       : is_elementwise_use(*input, *entry.node));
+      if (!may_fuse || (used->candidate != Entry::kNone && used->candidate != entry.group)) {
+        used->candidate = Entry::kSeveral;
+        continue;
+      }
+      used->candidate = entry.group;
+      ++used->elementwise_uses;
+    }
+  }
+  std::reverse(groups_.begin(), groups_.begin() + static_cast<std::ptrdiff_t>(count_));
+  for (std::size_t i = 0; i < count_; ++i) {
+    std::reverse(groups_[i].members.begin(), groups_[i].members.end());
+    for (const std::uint32_t member : groups_[i].members) {
+      entries[member].group = static_cast<std::int32_t>(i);
+    }
+  }
+}
+
+}  // namespace pewter::evaluation

@@ -1,0 +1,129 @@
+#include "pewter/array/evaluation/iteration.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "pewter/array/evaluation/groups.h"
+#include "pewter/array/graph/shape.h"
+
+namespace pewter::evaluation {
+namespace {
+
+// Shorter last axes leave too many lanes of a simdgroup without work.
+constexpr std::uint32_t kShortAxis = 32;
+
+}  // namespace
+
+void Iteration::plan(const Shape& shape, std::size_t size, std::span<graph::Node* const> inputs) {
+  input_count_ = inputs.size();
+  accesses_.assign(inputs.size(), fusion::Access::Linear);
+  layout_ = fusion::Layout::Linear;
+  arguments_ = {};
+  bool is_simple = true;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i]->size == size && inputs[i]->is_row_contiguous) {
+      continue;
+    }
+    if (inputs[i]->size == 1) {
+      accesses_[i] = fusion::Access::Single;
+      continue;
+    }
+    is_simple = false;
+  }
+  if (is_simple) {
+    return;
+  }
+
+  if (strides_.size() < inputs.size()) {
+    strides_.resize(inputs.size());
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    // Of another shape perhaps, but with its elements in the same order.
+    if (inputs[i]->size == size && inputs[i]->is_row_contiguous) {
+      strides_[i] = graph::row_strides(shape);
+    } else {
+      broadcast_strides(*inputs[i], shape, strides_[i]);
+    }
+  }
+  join(shape);
+
+  const bool is_short = arguments_.lengths[0] < kShortAxis &&
+                        size <= std::numeric_limits<std::uint32_t>::max() - kShortAxis * 32;
+  layout_ = is_short ? fusion::Layout::Divided : fusion::Layout::Grid;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (accesses_[i] == fusion::Access::Single) {
+      continue;
+    }
+    const std::int64_t along = strides_[i][0];
+    const bool is_row_contiguous = inputs[i]->size == size && inputs[i]->is_row_contiguous;
+    accesses_[i] = is_short ? (is_row_contiguous ? fusion::Access::Linear : fusion::Access::Strided)
+                   : along == 1 ? fusion::Access::Unit
+                   : along == 0 ? fusion::Access::Same
+                                : fusion::Access::Strided;
+  }
+}
+
+// Writes lengths and strides with the last axis first.
+void Iteration::join(const Shape& shape) {
+  std::size_t count = 0;
+  std::vector<std::int64_t> lengths;
+  for (std::size_t i = 0; i < input_count_; ++i) {
+    std::reverse(strides_[i].begin(), strides_[i].end());
+  }
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    const std::int64_t length = shape[shape.size() - 1 - axis];
+    if (length == 1) {
+      continue;
+    }
+    bool joins = count > 0;
+    for (std::size_t i = 0; i < input_count_ && joins; ++i) {
+      joins = strides_[i][axis] == strides_[i][count - 1] * lengths[count - 1];
+    }
+    if (joins) {
+      lengths[count - 1] *= length;
+      continue;
+    }
+    for (std::size_t i = 0; i < input_count_; ++i) {
+      strides_[i][count] = strides_[i][axis];
+    }
+    lengths.push_back(length);
+    ++count;
+  }
+  if (count > fusion::kMaxAxes) {
+    throw std::invalid_argument(
+        fmt::format("[eval] the shape {} has {} axes that cannot be joined; {} are possible",
+                    graph::to_text(shape), count, fusion::kMaxAxes));
+  }
+  std::fill(std::begin(arguments_.lengths), std::end(arguments_.lengths), 1U);
+  for (std::size_t axis = 0; axis < count; ++axis) {
+    if (lengths[axis] > std::numeric_limits<std::uint32_t>::max() - 1024) {
+      throw std::invalid_argument(
+          fmt::format("[eval] an axis of {} elements; kernels run over up to {}", lengths[axis],
+                      std::numeric_limits<std::uint32_t>::max() - 1024));
+    }
+    arguments_.lengths[axis] = static_cast<std::uint32_t>(lengths[axis]);
+  }
+  arguments_.axis_count = static_cast<std::uint32_t>(count);
+}
+
+fusion::GridStrides Iteration::strides(std::size_t input) const {
+  fusion::GridStrides result = {};
+  const std::size_t count = std::min<std::size_t>(arguments_.axis_count, fusion::kMaxAxes);
+  for (std::size_t axis = 0; axis < count; ++axis) {
+    result.strides[axis] = strides_[input][axis];
+  }
+  return result;
+}
+
+std::uint64_t Iteration::rest() const {
+  std::uint64_t product = 1;
+  for (std::size_t axis = 2; axis < fusion::kMaxAxes; ++axis) {
+    product *= arguments_.lengths[axis];
+  }
+  return product;
+}
+
+}  // namespace pewter::evaluation

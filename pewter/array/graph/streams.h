@@ -1,0 +1,31 @@
+#pragma once
+
+#include <pewter/device.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "pewter/runtime/stream.h"
+
+/// The streams that programs name by number. Safe to use from any thread.
+namespace pewter::graph {
+
+/// The runtime's stream behind a number, made at its first use. Throws std::runtime_error without
+/// a device, and for a stream that was ended.
+std::shared_ptr<runtime::Stream> stream_with(std::uint32_t number);
+
+/// Who may use a stream that is made.
+enum class StreamUse : std::uint8_t { AnyThread, EachThread };
+Stream make_stream(Device device, StreamUse use);
+
+/// The calling thread's defaults.
+Device& thread_device();
+Stream thread_stream(DeviceType type);
+void set_thread_stream(Stream stream);
+/// Ends the streams that the calling thread made.
+void end_thread_streams();
+
+/// Throws std::invalid_argument, tagged with `origin`, for a number that was never given out.
+void expect_stream(const char* origin, Stream stream);
+
+}  // namespace pewter::graph

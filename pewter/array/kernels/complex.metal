@@ -1,0 +1,85 @@
+// Complex numbers. Put behind elementwise.metal when a kernel has some.
+
+struct complex64_t {
+  float re;
+  float im;
+
+  complex64_t() thread = default;
+  constexpr complex64_t(float r, float i = 0.0f) : re(r), im(i) {}
+};
+
+inline complex64_t operator-(complex64_t a) { return complex64_t(-a.re, -a.im); }
+inline complex64_t operator+(complex64_t a, complex64_t b) { return complex64_t(a.re + b.re, a.im + b.im); }
+inline complex64_t operator-(complex64_t a, complex64_t b) { return complex64_t(a.re - b.re, a.im - b.im); }
+inline complex64_t operator*(complex64_t a, complex64_t b) {
+  return complex64_t(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
+}
+inline complex64_t operator/(complex64_t a, complex64_t b) {
+  // Scaled by the larger part, so that squares do not overflow.
+  const float scale = 1.0f / max(fabs(b.re), fabs(b.im));
+  const float re = b.re * scale;
+  const float im = b.im * scale;
+  const float over = scale / (re * re + im * im);
+  return complex64_t((a.re * re + a.im * im) * over, (a.im * re - a.re * im) * over);
+}
+inline bool operator==(complex64_t a, complex64_t b) { return a.re == b.re && a.im == b.im; }
+inline bool operator!=(complex64_t a, complex64_t b) { return !(a == b); }
+
+inline float magnitude(complex64_t a) {
+  const float high = max(fabs(a.re), fabs(a.im));
+  const float low = min(fabs(a.re), fabs(a.im));
+  const float ratio = low / high;
+  return high == 0.0f || isinf(high) ? high : high * sqrt(1.0f + ratio * ratio);
+}
+inline complex64_t conjugated(complex64_t a) { return complex64_t(a.re, -a.im); }
+inline float real_part(complex64_t a) { return a.re; }
+inline float imaginary_part(complex64_t a) { return a.im; }
+inline bool is_nan(complex64_t a) { return isnan(a.re) || isnan(a.im); }
+inline bool is_infinite(complex64_t a) { return isinf(a.re) || isinf(a.im); }
+inline bool is_finite(complex64_t a) { return isfinite(a.re) && isfinite(a.im); }
+inline complex64_t sign_of(complex64_t a) {
+  const float size = magnitude(a);
+  return size == 0.0f ? a : complex64_t(a.re / size, a.im / size);
+}
+
+inline complex64_t exp(complex64_t a) {
+  const float size = exp(a.re);
+  return a.im == 0.0f ? complex64_t(size, a.im) : complex64_t(size * cos(a.im), size * sin(a.im));
+}
+inline complex64_t log(complex64_t a) { return complex64_t(log(magnitude(a)), atan2(a.im, a.re)); }
+inline complex64_t log2(complex64_t a) {
+  const complex64_t natural = log(a);
+  return complex64_t(natural.re * 1.44269504f, natural.im * 1.44269504f);
+}
+inline complex64_t log10(complex64_t a) {
+  const complex64_t natural = log(a);
+  return complex64_t(natural.re * 0.434294482f, natural.im * 0.434294482f);
+}
+inline complex64_t log_one_plus(complex64_t a) { return log(complex64_t(1.0f + a.re, a.im)); }
+inline complex64_t exponential_minus_one(complex64_t a) { return exp(a) - complex64_t(1.0f); }
+inline complex64_t sin(complex64_t a) { return complex64_t(sin(a.re) * cosh(a.im), cos(a.re) * sinh(a.im)); }
+inline complex64_t cos(complex64_t a) { return complex64_t(cos(a.re) * cosh(a.im), -sin(a.re) * sinh(a.im)); }
+inline complex64_t sinh(complex64_t a) { return complex64_t(sinh(a.re) * cos(a.im), cosh(a.re) * sin(a.im)); }
+inline complex64_t cosh(complex64_t a) { return complex64_t(cosh(a.re) * cos(a.im), sinh(a.re) * sin(a.im)); }
+inline complex64_t tan(complex64_t a) { return sin(a) / cos(a); }
+inline complex64_t tanh(complex64_t a) { return sinh(a) / cosh(a); }
+inline complex64_t sqrt(complex64_t a) {
+  const float size = magnitude(a);
+  if (size == 0.0f) {
+    return complex64_t(0.0f, a.im);
+  }
+  const float re = sqrt(0.5f * (size + fabs(a.re)));
+  const float im = 0.5f * fabs(a.im) / re;
+  return a.re >= 0.0f ? complex64_t(re, copysign(im, a.im)) : complex64_t(im, copysign(re, a.im));
+}
+inline complex64_t raised(complex64_t a, complex64_t b) {
+  if (a.re == 0.0f && a.im == 0.0f) {
+    return b.re == 0.0f && b.im == 0.0f ? complex64_t(1.0f) : complex64_t(0.0f);
+  }
+  return exp(b * log(a));
+}
+
+template <>
+inline bool converted<bool, complex64_t>(complex64_t a) { return a.re != 0.0f || a.im != 0.0f; }
+template <typename R>
+inline R converted(complex64_t a) { return R(a.re); }

@@ -1,0 +1,71 @@
+#include <doctest/doctest.h>
+#include <pewter/eval.h>
+#include <pewter/memory.h>
+#include <pewter/ops.h>
+
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "pewter/array/fusion/kernel_cache.h"
+
+using namespace pewter;
+
+namespace {
+
+std::vector<float> counted(std::size_t count) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), 0.0F);
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("a chain of operations is computed when its elements are read") {
+  const array x(counted(1000));
+  const array y = exp(-square(x * 0.01F)) + 1.0F;
+  CHECK(!y.is_available());
+  const std::vector<float> values = y.to_vector<float>();
+  CHECK(y.is_available());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double at = static_cast<double>(i) * 0.01F;
+    CHECK(std::abs(values[i] - (std::exp(-at * at) + 1)) < 1e-6);
+  }
+}
+
+TEST_CASE("a chain takes one kernel, and another length takes none") {
+  const auto chain = [](const array& x) { return tanh(x * x + 3.0F) / 2.0F; };
+  const std::size_t before = fusion::generated_kernel_count();
+  eval(chain(array(counted(100))));
+  CHECK(fusion::generated_kernel_count() == before + 1);
+  eval(chain(array(counted(37))), chain(array(counted(6), Shape{2, 3})));
+  CHECK(fusion::generated_kernel_count() == before + 1);
+}
+
+TEST_CASE("rows and columns are broadcast") {
+  const array x(counted(6), Shape{2, 3});
+  const array row({10.0F, 20.0F, 30.0F});
+  const array column({{100.0F}, {200.0F}});
+  CHECK((x + row + column).to_vector<float>() == std::vector<float>{110, 121, 132, 213, 224, 235});
+  CHECK((transpose(x) - expand_dims(row, 1)).to_vector<float>() ==
+        std::vector<float>{-10, -7, -19, -16, -28, -25});
+}
+
+TEST_CASE("sums run over any axes") {
+  const array x(counted(24), Shape{2, 3, 4});
+  CHECK(sum(x).item<float>() == 276);
+  CHECK(sum(x, -1).to_vector<float>() == std::vector<float>{6, 22, 38, 54, 70, 86});
+  CHECK(sum(x, 0).to_vector<float>() ==
+        std::vector<float>{12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34});
+  CHECK(sum(x, Axes{0, 2}).to_vector<float>() == std::vector<float>{60, 92, 124});
+  CHECK(sum(x, Axes{0, 2}, true).shape() == Shape{1, 3, 1});
+  CHECK(sum(x * 2.0F, 1).to_vector<float>() ==
+        std::vector<float>{24, 30, 36, 42, 96, 102, 108, 114});
+}
+
+TEST_CASE("a wrong shape is refused at the call") {
+  const array x(counted(6), Shape{2, 3});
+  CHECK_THROWS_WITH_AS(add(x, array(counted(4))),
+                       "[add] shapes [2, 3] and [4] cannot be broadcast together",
+                       std::invalid_argument);
+}
