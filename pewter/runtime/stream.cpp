@@ -27,6 +27,12 @@ std::size_t max_operations() {
   return count;
 }
 
+/// Bytes of the buffers that a command buffer may use before it is submitted by itself.
+std::size_t max_bytes() {
+  static const std::size_t count = environment::number("MLX_MAX_MB_PER_BUFFER").value_or(40) << 20;
+  return count;
+}
+
 /// Every stream of the process, and the completions of those that ended with work in flight.
 struct Registry {
   std::mutex mutex;
@@ -63,6 +69,8 @@ struct Stream::State {
   std::uint64_t open_task = 1;
   Task task;
   std::size_t operations = 0;
+  // Of the buffers that the open command buffer uses.
+  std::size_t bytes = 0;
   // Nested Exclusives of the thread that holds the mutex.
   int exclusive_depth = 0;
   const std::shared_ptr<Completion> completion = std::make_shared<Completion>();
@@ -190,6 +198,7 @@ void Stream::use(const Buffer& buffer, Access access) {
     known->writes = known->writes || writes;
   } else {
     details.uses.push_back({weak_from_this(), state_->open_task, writes});
+    state_->bytes += buffer.length();
   }
 }
 
@@ -202,7 +211,8 @@ void Stream::on_completion(std::function<void()> handler) {
 void Stream::operation_encoded() {
   const std::scoped_lock lock(state_->mutex);
   ++state_->operations;
-  const bool full = state_->operations >= max_operations() || allocator().under_pressure();
+  const bool full = state_->operations >= max_operations() || state_->bytes > max_bytes() ||
+                    allocator().under_pressure();
   if (full && state_->exclusive_depth == 0) {
     commit();
   }
@@ -233,6 +243,7 @@ void Stream::commit() {
         });
     ++state_->open_task;
     state_->operations = 0;
+    state_->bytes = 0;
     state_->completion->submitted(task->number, command_buffer);
     Scheduler::instance().task_submitted();
     command_buffer->commit();

@@ -62,7 +62,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void on_completion(std::function<void()> handler);
 
   /// To be called after each operation that was encoded: submits the open command buffer once it
-  /// holds enough, and waits while the memory limit is passed and tasks in flight may free some.
+  /// holds enough operations or bytes, and waits while the memory limit is passed and tasks in
+  /// flight may free some.
   void operation_encoded();
 
   /// Submits the open command buffer; does nothing when nothing was encoded. Blocks while too many

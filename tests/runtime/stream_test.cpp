@@ -181,6 +181,38 @@ TEST_CASE("no more than ten tasks are left in flight by a thread that submits") 
   CHECK(work.values()[5] == 200);
 }
 
+TEST_CASE("a stream submits by itself after 40 operations") {
+  const Work work;
+  const auto stream = Stream::create();
+  for (int i = 0; i < 39; ++i) {
+    work.encode(*stream, "add_one", 1);
+    stream->operation_encoded();
+  }
+  CHECK(stream->open_task() == 1);
+  work.encode(*stream, "add_one", 1);
+  stream->operation_encoded();
+  CHECK(stream->open_task() == 2);
+  stream->synchronize();
+}
+
+TEST_CASE("a stream submits by itself when its work uses more than 40 MiB, counted once") {
+  const Work work;
+  const auto stream = Stream::create();
+  const Buffer large = allocator().allocate(30 << 20);
+  const Buffer other = allocator().allocate(12 << 20);
+  for (int i = 0; i < 3; ++i) {
+    work.encode(*stream, "add_one", 1);
+    stream->use(large);
+    stream->operation_encoded();
+  }
+  CHECK(stream->open_task() == 1);
+  work.encode(*stream, "add_one", 1);
+  stream->use(other);
+  stream->operation_encoded();
+  CHECK(stream->open_task() == 2);
+  stream->synchronize();
+}
+
 TEST_CASE("synchronize_all waits for every thread's stream, and throws what failed") {
   const Work work;
   std::thread([&] {
