@@ -25,7 +25,7 @@ const DeviceInfo& device_info() {
 
 void start_capture(const std::string& path) {
   if (runtime::device_available()) {
-    runtime::start_capture(path);
+    runtime::start_capture(path, "[metal::start_capture]");
   }
 }
 

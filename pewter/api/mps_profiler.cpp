@@ -1,9 +1,11 @@
 #include <pewter/mps_profiler.h>
 
 #include <exception>
+#include <utility>
 
 #include "pewter/api/mps_device.h"
 #include "pewter/base/log.h"
+#include "pewter/runtime/capture.h"
 #include "pewter/runtime/profiler.h"
 
 namespace pewter::mps::profiler {
@@ -48,6 +50,34 @@ Profile::Profile(std::string_view mode, bool wait_until_completed) {
 
 Profile::~Profile() {
   stop();
+}
+
+bool is_metal_capture_enabled() noexcept {
+  return runtime::capture_supported();
+}
+
+bool is_capturing_metal() noexcept {
+  return runtime::capturing();
+}
+
+MetalCapture::MetalCapture(const std::string& name) {
+  require_device("[mps::profiler]");
+  path_ = runtime::numbered_trace_path(name);
+  runtime::start_capture(path_, "[mps::profiler]");
+}
+
+MetalCapture::~MetalCapture() {
+  try {
+    end();
+  } catch (const std::exception& error) {
+    log::warning("mps", "work in the capture '{}' failed: {}", path_, error.what());
+  }
+}
+
+void MetalCapture::end() {
+  if (!std::exchange(ended_, true)) {
+    runtime::stop_capture();
+  }
 }
 
 std::vector<Record> log() {

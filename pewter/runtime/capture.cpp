@@ -1,6 +1,8 @@
 #include "pewter/runtime/capture.h"
 
+#include <fmt/format.h>
 #include <Metal/Metal.hpp>
+#include <atomic>
 #include <stdexcept>
 
 #include "pewter/runtime/autorelease_scope.h"
@@ -9,7 +11,7 @@
 
 namespace pewter::runtime {
 
-void start_capture(const std::string& path) {
+void start_capture(const std::string& path, const std::string& origin) {
   const AutoreleaseScope scope;
   MTL::Device* metal = device();
   auto* manager = MTL::CaptureManager::sharedCaptureManager();
@@ -17,11 +19,11 @@ void start_capture(const std::string& path) {
                                         : MTL::CaptureDestinationGPUTraceDocument;
   if (!manager->supportsDestination(destination)) {
     throw std::runtime_error(
-        path.empty() ? "[metal::start_capture] destination unsupported: no developer tools are "
-                       "attached; give the path of a trace document"
-                     : "[metal::start_capture] destination unsupported: this device does not "
-                       "record trace documents, so '" +
-                           path + "' was not written");
+        origin + (path.empty() ? " destination unsupported: no developer tools are attached; give "
+                                 "the path of a trace document"
+                               : " destination unsupported: this device does not record trace "
+                                 "documents, so '" +
+                                     path + "' was not written"));
   }
   const auto descriptor = NS::TransferPtr(MTL::CaptureDescriptor::alloc()->init());
   descriptor->setCaptureObject(metal);
@@ -33,8 +35,8 @@ void start_capture(const std::string& path) {
   NS::Error* error = nullptr;
   if (!manager->startCapture(descriptor.get(), &error)) {
     const NS::String* reason = error != nullptr ? error->localizedDescription() : nullptr;
-    throw std::runtime_error(std::string("[metal::start_capture] ") +
-                             (reason != nullptr ? reason->utf8String() : "failed"));
+    throw std::runtime_error(origin + " '" + path +
+                             "': " + (reason != nullptr ? reason->utf8String() : "failed"));
   }
 }
 
@@ -44,8 +46,32 @@ void stop_capture() {
   if (in_bad_fork() || !manager->isCapturing()) {
     return;
   }
-  synchronize_all();
+  try {
+    synchronize_all();
+  } catch (...) {
+    manager->stopCapture();
+    throw;
+  }
   manager->stopCapture();
+}
+
+bool capture_supported() {
+  const AutoreleaseScope scope;
+  return device_available() && MTL::CaptureManager::sharedCaptureManager()->supportsDestination(
+                                   MTL::CaptureDestinationGPUTraceDocument);
+}
+
+bool capturing() {
+  const AutoreleaseScope scope;
+  return device_available() && !in_bad_fork() &&
+         MTL::CaptureManager::sharedCaptureManager()->isCapturing();
+}
+
+std::string numbered_trace_path(const std::string& name) {
+  static std::atomic<unsigned> next = 0;
+  const std::size_t slash = name.rfind('/');
+  const std::size_t start = slash == std::string::npos ? 0 : slash + 1;
+  return fmt::format("{}{:04}-{}.gputrace", name.substr(0, start), next++, name.substr(start));
 }
 
 }  // namespace pewter::runtime

@@ -50,6 +50,7 @@ constexpr const char* kNeedDevice[] = {"synchronize",
                                        "uniform",
                                        "Event",
                                        "profiler",
+                                       "capture",
                                        "compile_shader",
                                        "load_metallib",
                                        "fraction"};
@@ -88,6 +89,7 @@ TEST_CASE("mps 27: a child forked after use refuses the device and does not hang
 
   CHECK(seen.at("is_in_bad_fork") == "1");
   CHECK(seen.at("manual_seed") == "ok");
+  CHECK(seen.at("is_metal_capture_enabled") == "ok");
   CHECK(seen.at("device_count") == "1");
   CHECK(seen.at("is_available") == "1");
   for (const char* name : kNeedDevice) {
@@ -125,6 +127,7 @@ TEST_CASE("mps 27: children of a process whose threads are busy neither hang nor
 
 TEST_CASE("mps 28: without a device the seed is ignored and everything else says so") {
   const auto seen = facts(run("everything", {{"PEWTER_DEVICE", "none"}}));
+  CHECK(seen.at("is_metal_capture_enabled") == "ok");
   CHECK(seen.at("device_count") == "0");
   CHECK(seen.at("is_available") == "0");
   CHECK(seen.at("is_in_bad_fork") == "0");

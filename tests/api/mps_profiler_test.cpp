@@ -107,3 +107,16 @@ TEST_CASE("random arrays are operations too") {
   REQUIRE(records.size() == 1);
   CHECK(records[0].name == "random_uniform_float32(float32[8])");
 }
+
+TEST_CASE("a capture that cannot be recorded names its file, numbered by attempt, and the reason") {
+  CHECK(!profiler::is_metal_capture_enabled());
+  for (const char* file : {"'0000-foo.gputrace'", "'folder/0001-foo.gputrace'"}) {
+    const std::string name =
+        std::string(file).find('/') != std::string::npos ? "folder/foo" : "foo";
+    const std::string text =
+        thrown_text<std::runtime_error>([&] { const profiler::MetalCapture capture(name); });
+    CHECK(text.find("[mps::profiler] destination unsupported") != std::string::npos);
+    CHECK(text.find(file) != std::string::npos);
+  }
+  CHECK(!profiler::is_capturing_metal());
+}

@@ -57,6 +57,12 @@ void attempt_everything() {
   attempt("uniform", [] { mps::random::uniform({4}); });
   attempt("Event", [] { mps::Event(); });
   attempt("profiler", [] { mps::profiler::start(); });
+  attempt("capture", [] { const mps::profiler::MetalCapture capture("foo"); });
+  attempt("is_metal_capture_enabled", [] {
+    if (mps::profiler::is_metal_capture_enabled() || mps::profiler::is_capturing_metal()) {
+      throw std::runtime_error("a capture is possible or under way");
+    }
+  });
   attempt("compile_shader", [] { mps::compile_shader(test::kFull); });
   attempt("load_metallib", [] { mps::load_metallib("x.metallib"); });
   attempt("fraction", [] { mps::set_per_process_memory_fraction(0.5); });

@@ -44,6 +44,32 @@ class PEWTER_EXPORT Profile {
   Profile& operator=(const Profile&) = delete;
 };
 
+/// Whether the device can write trace documents, and whether one is being written, whoever asked
+/// for it. False without a device.
+PEWTER_EXPORT bool is_metal_capture_enabled() noexcept;
+PEWTER_EXPORT bool is_capturing_metal() noexcept;
+
+/// Records the device's work into a trace document until the end of the scope. The file is in the
+/// working directory, with the number of the attempt before its name: "0000-name.gputrace".
+class PEWTER_EXPORT MetalCapture {
+ public:
+  /// Throws std::runtime_error, with the file's name and the reason, when it cannot be recorded.
+  explicit MetalCapture(const std::string& name);
+  /// As end(), but what failed is logged.
+  ~MetalCapture();
+  MetalCapture(const MetalCapture&) = delete;
+  MetalCapture& operator=(const MetalCapture&) = delete;
+
+  /// Waits for all submitted work and ends the recording; then throws what that work failed with.
+  void end();
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  bool ended_ = false;
+};
+
 /// The newest records, oldest first.
 PEWTER_EXPORT std::vector<Record> log();
 PEWTER_EXPORT void clear_log();
