@@ -37,6 +37,13 @@ array new_array(std::size_t bytes) {
   return array::empty({static_cast<std::int64_t>(bytes / 4)}, Dtype::Float32);
 }
 
+template <typename T>
+concept Limit = requires(T limit) {
+  metal::set_memory_limit(limit);
+  metal::set_cache_limit(limit);
+  metal::set_wired_limit(limit);
+};
+
 /// What() of the exception of type E that `action` must throw.
 template <typename E, typename Action>
 std::string error_of(Action action) {
@@ -278,6 +285,15 @@ TEST_CASE_FIXTURE(MemoryFixture, "metal-memory-and-device 17: a relaxed limit is
   metal::set_memory_limit(active + kMiB, true);
   const array x = new_array(64 * kMiB);
   CHECK(metal::get_active_memory() > metal::get_memory_limit());
+}
+
+TEST_CASE("metal-memory-and-device 18: a limit that is no whole number does not compile") {
+  CHECK(Limit<std::size_t>);
+  CHECK(Limit<int>);
+  CHECK(!Limit<double>);
+  CHECK(!Limit<float>);
+  CHECK(!Limit<const char*>);
+  CHECK(!Limit<std::nullptr_t>);
 }
 
 TEST_CASE_FIXTURE(MemoryFixture,

@@ -4,6 +4,7 @@
 #include <pewter/export.h>
 #include <pewter/memory_report.h>
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -34,6 +35,14 @@ PEWTER_EXPORT std::size_t set_cache_limit(std::size_t limit);
 PEWTER_EXPORT std::size_t set_wired_limit(std::size_t limit);
 /// Gives all cached memory back to the system.
 PEWTER_EXPORT void clear_cache();
+
+// A fraction of a byte is a mistake.
+template <std::floating_point T>
+std::size_t set_memory_limit(T limit, bool relaxed = true) = delete;
+template <std::floating_point T>
+std::size_t set_cache_limit(T limit) = delete;
+template <std::floating_point T>
+std::size_t set_wired_limit(T limit) = delete;
 
 /// A wall: an allocation that would take what the device has allocated past it throws
 /// OutOfMemoryError. 0 is no limit. Returns the limit before. The memory that the machine can give
