@@ -1,10 +1,12 @@
 #include "pewter/compiler/spmd/emitter.h"
+#include "pewter/compiler/spmd/lane_addresses.h"
 
 namespace pewter::compiler::spmd {
 namespace {
 
-// Without loops around them up to this many lanes.
+// Without loops around them up to this many lanes, with and without results.
 constexpr unsigned kUnrolledLanes = 32;
+constexpr unsigned kUnrolledSilentLanes = 256;
 
 /// What the operation stores, for memory that no other thread can touch meanwhile.
 llvm::Value* apply(llvm::IRBuilderBase& builder,
@@ -121,15 +123,17 @@ void Emitter::emit_atomic(llvm::Instruction& instruction) {
     types = {instruction.getType()->getStructElementType(0), builder_.getInt1Ty()};
   }
   llvm::SmallVector<Chunks, 2> results(types.size());
-  if (mask_.empty() && lanes_.width <= kUnrolledLanes) {
+  const unsigned unrolled = instruction.use_empty() ? kUnrolledSilentLanes : kUnrolledLanes;
+  if (mask_.empty() && lanes_.width <= unrolled) {
     for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
+      LaneAddresses addresses(builder_, operands[0][chunk]);
       llvm::SmallVector<llvm::Value*, 2> joined;
       for (llvm::Type* type : types) {
         joined.push_back(llvm::PoisonValue::get(chunk_type(type)));
       }
       for (unsigned lane = 0; lane < lanes_.per_chunk; ++lane) {
-        llvm::SmallVector<llvm::Value*, 3> own;
-        for (const Chunks& operand : operands) {
+        llvm::SmallVector<llvm::Value*, 3> own{addresses.at(lane)};
+        for (const Chunks& operand : llvm::drop_begin(operands)) {
           own.push_back(builder_.CreateExtractElement(operand[chunk], lane));
         }
         const auto old = emit_lane_atomic(instruction, own);

@@ -113,7 +113,7 @@ void Emitter::emit_load(llvm::LoadInst& load) {
     }
     return;
   }
-  if (vectors_.count(&load) != 0 || emit_interleaved_load(load)) {
+  if (vectors_.count(&load) != 0 || emit_interleaved_load(load) || emit_transposed_load(load)) {
     return;
   }
   const Shape& shape = analyses_.shapes.of(pointer);

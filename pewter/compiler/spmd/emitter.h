@@ -168,6 +168,10 @@ class Emitter {
                              unsigned stride);
   bool emit_interleaved_store(llvm::StoreInst& store);
 
+  // Neighbouring words of each lane's own: emit_transposed.cpp.
+  std::vector<llvm::LoadInst*> find_row(llvm::LoadInst& first) const;
+  bool emit_transposed_load(llvm::LoadInst& load);
+
   // Atomic operations: emit_atomics.cpp.
   void emit_atomic(llvm::Instruction& instruction);
   bool emit_combined_atomic(llvm::AtomicRMWInst& atomic);

@@ -1,55 +1,19 @@
 #include "pewter/compiler/spmd/gather_lowering.h"
 
+#include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
+#include "pewter/compiler/spmd/lane_addresses.h"
+
 namespace pewter::compiler::spmd {
 namespace {
 
 using Builder = llvm::IRBuilder<>;
-
-/// Addresses of single lanes out of a vector of them.
-class LaneAddresses {
- public:
-  LaneAddresses(Builder& builder, llvm::Value* pointers) : builder_(builder), pointers_(pointers) {
-    // One base and an index for each lane: the index is taken out before it is widened.
-    const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(pointers);
-    if (address == nullptr || address->getNumOperands() != 2 ||
-        address->getPointerOperandType()->isVectorTy() ||
-        !address->getOperand(1)->getType()->isVectorTy()) {
-      return;
-    }
-    base_ = address->getOperand(0);
-    element_ = address->getSourceElementType();
-    index_ = address->getOperand(1);
-    if (const auto* cast = llvm::dyn_cast<llvm::CastInst>(index_);
-        cast != nullptr && (llvm::isa<llvm::ZExtInst>(cast) || llvm::isa<llvm::SExtInst>(cast))) {
-      is_signed_ = llvm::isa<llvm::SExtInst>(cast);
-      index_ = cast->getOperand(0);
-    }
-  }
-
-  llvm::Value* at(unsigned lane) {
-    if (base_ == nullptr) {
-      return builder_.CreateExtractElement(pointers_, lane);
-    }
-    llvm::Value* index = builder_.CreateExtractElement(index_, lane);
-    index = is_signed_ ? builder_.CreateSExtOrTrunc(index, builder_.getInt64Ty())
-                       : builder_.CreateZExtOrTrunc(index, builder_.getInt64Ty());
-    return builder_.CreateGEP(element_, base_, index);
-  }
-
- private:
-  Builder& builder_;
-  llvm::Value* pointers_;
-  llvm::Value* base_ = nullptr;
-  llvm::Value* index_ = nullptr;
-  llvm::Type* element_ = nullptr;
-  bool is_signed_ = false;
-};
 
 bool is_all_ones(const llvm::Value* mask) {
   const auto* constant = llvm::dyn_cast<llvm::Constant>(mask);
@@ -65,14 +29,150 @@ llvm::Value* spare_memory(llvm::Function& function) {
   return memory;
 }
 
+/// Lanes beside each other.
+struct Run {
+  unsigned first = 0;
+  unsigned count = 0;
+};
+
+/// The lanes of a mask that is known, when they are beside each other.
+std::optional<Run> active_run(const llvm::Value* mask) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(mask);
+  if (constant == nullptr) {
+    return std::nullopt;
+  }
+  Run run;
+  const unsigned lanes = llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements();
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    const auto* flag =
+        llvm::dyn_cast_or_null<llvm::ConstantInt>(constant->getAggregateElement(lane));
+    if (flag == nullptr) {
+      return std::nullopt;
+    }
+    if (flag->isZero()) {
+      continue;
+    }
+    if (run.count == 0) {
+      run.first = lane;
+    } else if (lane != run.first + run.count) {
+      return std::nullopt;
+    }
+    ++run.count;
+  }
+  return run;
+}
+
+/// The address of the first lane of a run whose lanes are one element apart.
+llvm::Value* address_of_run(Builder& builder,
+                            llvm::Value* pointers,
+                            const Run& run,
+                            llvm::Type* element) {
+  auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(pointers);
+  if (address == nullptr || address->getNumOperands() != 2 ||
+      address->getPointerOperandType()->isVectorTy()) {
+    return nullptr;
+  }
+  const auto* offsets = llvm::dyn_cast<llvm::Constant>(address->getOperand(1));
+  if (offsets == nullptr || !offsets->getType()->isVectorTy()) {
+    return nullptr;
+  }
+  const llvm::DataLayout& layout = address->getDataLayout();
+  const auto unit =
+      static_cast<std::int64_t>(layout.getTypeAllocSize(address->getSourceElementType()));
+  const auto size = static_cast<std::int64_t>(layout.getTypeStoreSize(element));
+  std::int64_t first = 0;
+  for (unsigned i = 0; i < run.count; ++i) {
+    const auto* offset =
+        llvm::dyn_cast_or_null<llvm::ConstantInt>(offsets->getAggregateElement(run.first + i));
+    if (offset == nullptr) {
+      return nullptr;
+    }
+    const std::int64_t bytes = offset->getSExtValue() * unit;
+    if (i == 0) {
+      first = bytes;
+    } else if (bytes != first + static_cast<std::int64_t>(i) * size) {
+      return nullptr;
+    }
+  }
+  return builder.CreateGEP(builder.getInt8Ty(), address->getOperand(0),
+                           builder.getInt64(static_cast<std::uint64_t>(first)));
+}
+
+llvm::Value* load_run(Builder& builder,
+                      llvm::FixedVectorType* type,
+                      const Run& run,
+                      llvm::Value* address,
+                      llvm::Align alignment,
+                      llvm::Value* otherwise) {
+  llvm::Value* part = builder.CreateAlignedLoad(
+      llvm::FixedVectorType::get(type->getElementType(), run.count), address, alignment);
+  llvm::SmallVector<int, 16> widen(type->getNumElements(), llvm::PoisonMaskElem);
+  llvm::SmallVector<int, 16> blend(type->getNumElements());
+  for (unsigned lane = 0; lane < type->getNumElements(); ++lane) {
+    const bool is_inside = lane >= run.first && lane < run.first + run.count;
+    widen[lane] = is_inside ? static_cast<int>(lane - run.first) : llvm::PoisonMaskElem;
+    blend[lane] = static_cast<int>(is_inside ? lane : lane + type->getNumElements());
+  }
+  llvm::Value* whole = builder.CreateShuffleVector(part, widen);
+  return llvm::isa<llvm::UndefValue>(otherwise)
+             ? whole
+             : builder.CreateShuffleVector(whole, otherwise, blend);
+}
+
+/// Replaces an access whose mask is known by one of the active lanes alone. Masked instructions are
+/// slow, and what they store cannot be loaded again at once.
+bool narrow(llvm::IntrinsicInst& access) {
+  const llvm::Intrinsic::ID id = access.getIntrinsicID();
+  const bool is_store = id == llvm::Intrinsic::masked_store;
+  const bool is_gather = id == llvm::Intrinsic::masked_gather;
+  if (!is_store && !is_gather && id != llvm::Intrinsic::masked_load) {
+    return false;
+  }
+  const unsigned first = is_store ? 1 : 0;
+  llvm::Value* address = access.getArgOperand(first);
+  const auto run = active_run(access.getArgOperand(first + 2));
+  auto* type = llvm::cast<llvm::FixedVectorType>(is_store ? access.getArgOperand(0)->getType()
+                                                          : access.getType());
+  if (!run || run->count == 0) {
+    return false;
+  }
+  const llvm::Align alignment(
+      llvm::cast<llvm::ConstantInt>(access.getArgOperand(first + 1))->getZExtValue());
+  Builder builder(&access);
+  if (is_gather) {
+    address = address_of_run(builder, address, *run, type->getElementType());
+    if (address == nullptr) {
+      return false;
+    }
+  } else {
+    address = builder.CreateConstGEP1_32(type->getElementType(), address, run->first);
+  }
+  const llvm::Align element_alignment =
+      std::min(alignment, access.getDataLayout().getABITypeAlign(type->getElementType()));
+  if (is_store) {
+    llvm::SmallVector<int, 16> order;
+    for (unsigned i = 0; i < run->count; ++i) {
+      order.push_back(static_cast<int>(run->first + i));
+    }
+    builder.CreateAlignedStore(builder.CreateShuffleVector(access.getArgOperand(0), order), address,
+                               element_alignment);
+  } else {
+    access.replaceAllUsesWith(
+        load_run(builder, type, *run, address, element_alignment, access.getArgOperand(3)));
+  }
+  access.eraseFromParent();
+  return true;
+}
+
 }  // namespace
 
 void lower_gathers(llvm::Module& module) {
   for (llvm::Function& function : module) {
     std::vector<llvm::IntrinsicInst*> found;
-    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    for (llvm::Instruction& instruction :
+         llvm::make_early_inc_range(llvm::instructions(function))) {
       auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-      if (intrinsic != nullptr &&
+      if (intrinsic != nullptr && !narrow(*intrinsic) &&
           (intrinsic->getIntrinsicID() == llvm::Intrinsic::masked_gather ||
            intrinsic->getIntrinsicID() == llvm::Intrinsic::masked_scatter)) {
         found.push_back(intrinsic);

@@ -7,8 +7,10 @@
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Utils/Mem2Reg.h"
 
+#include "pewter/compiler/spmd/load_merging.h"
 #include "pewter/compiler/spmd/preparation.h"
 #include "pewter/compiler/spmd/private_memory.h"
+#include "pewter/compiler/spmd/unrolling.h"
 #include "pewter/compiler/spmd/versioning.h"
 
 namespace pewter::compiler::spmd {
@@ -50,6 +52,8 @@ Result<Programs> vectorise(llvm::Function& thread,
                            Lanes lanes,
                            bool with_partial) {
   split_values(thread, analyses);
+  unroll_walks(thread, analyses, lanes.width);
+  merge_loads(thread, lanes.width);
   widen_private_memory(thread, lanes.width);
   analyses.invalidate(thread, llvm::PreservedAnalyses::none());
   llvm::FunctionPassManager tidy;

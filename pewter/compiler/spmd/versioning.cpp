@@ -17,7 +17,7 @@ namespace pewter::compiler::spmd {
 namespace {
 
 constexpr std::size_t kMaxCopiedInstructions = 400;
-constexpr std::size_t kMaxLoopInstructions = 120;
+constexpr std::size_t kMaxLoopInstructions = 700;
 // Early returns after each other; each doubles what follows the last one at most.
 constexpr int kMaxReturns = 2;
 
