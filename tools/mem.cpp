@@ -51,9 +51,14 @@ class Recording {
 
   void look() {
     const auto sample = read_memory_sample(path_);
-    if (sample && (samples_.empty() || sample->milliseconds != samples_.back().milliseconds)) {
-      samples_.push_back(*sample);
+    if (!sample) {
+      return;
     }
+    // The newest of a millisecond counts: the last sample of all may share it with another.
+    if (!samples_.empty() && sample->milliseconds == samples_.back().milliseconds) {
+      samples_.pop_back();
+    }
+    samples_.push_back(*sample);
   }
   const std::vector<MemorySample>& samples() const { return samples_; }
 

@@ -72,8 +72,7 @@ class Publisher {
       : path_(std::move(path)), is_own_(is_own), page_(page) {
     page_->magic.store(kMagic);
     std::thread([this] {
-      while (!ended_.load(std::memory_order_relaxed)) {
-        write();
+      while (write()) {
         std::this_thread::sleep_for(kInterval);
       }
     }).detach();
@@ -84,24 +83,30 @@ class Publisher {
     if (getpid() != process_) {
       return;
     }
-    ended_ = true;
-    write();
+    write(true);
     if (is_own_) {
       unlink(path_.c_str());
     }
   }
 
  private:
-  void write() {
+  /// Writes a sample, unless the last one has been written already: then it returns false. An older
+  /// sample never replaces a newer one.
+  bool write(bool is_last = false) {
+    const std::scoped_lock lock(mutex_);
+    if (ended_) {
+      return false;
+    }
+    ended_ = is_last;
     const MemorySample sample = take_sample(start_);
     std::uint64_t words[std::size(Page{}.words)];
     std::memcpy(words, &sample, sizeof(sample));
-    const std::scoped_lock lock(mutex_);
     page_->sequence.fetch_add(1, std::memory_order_acq_rel);
     for (std::size_t i = 0; i < std::size(words); ++i) {
       page_->words[i].store(words[i], std::memory_order_relaxed);
     }
     page_->sequence.fetch_add(1, std::memory_order_release);
+    return true;
   }
 
   const std::string path_;
@@ -109,8 +114,8 @@ class Publisher {
   Page* const page_;
   const pid_t process_ = getpid();
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::atomic<bool> ended_ = false;
-  std::mutex mutex_;  // the thread, and the end of the process
+  std::mutex mutex_;  // guards the page and the member below
+  bool ended_ = false;
 };
 
 std::atomic<Publisher*> publisher = nullptr;

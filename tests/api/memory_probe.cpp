@@ -4,10 +4,10 @@
 // usage: memory_probe <part>; prints "name value" lines, ends with 0 unless something is wrong.
 #include <pewter/array.h>
 #include <pewter/metal.h>
+#include <pewter/process_memory.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -120,8 +120,12 @@ void steps() {
 /// Holds 48 MiB until the input ends.
 void hold() {
   const Buffer buffer = allocator().allocate(48 * kMiB);
-  // Once the reports show it.
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  // Who is told may look at the reports at once.
+  const std::string reports = pewter::memory_sample_path(getpid());
+  for (auto sample = pewter::read_memory_sample(reports); !sample || sample->active != 48 * kMiB;
+       sample = pewter::read_memory_sample(reports)) {
+    std::this_thread::yield();
+  }
   std::puts("ready");
   std::fflush(stdout);
   static_cast<void>(std::getchar());
