@@ -1,8 +1,11 @@
 #include <pewter/eval.h>
 
+#include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "pewter/array/evaluation/evaluate.h"
+#include "pewter/array/evaluation/traced_function.h"
 #include "pewter/array/ops/trace.h"
 
 namespace pewter {
@@ -34,6 +37,22 @@ void async_eval(const std::vector<array>& arrays) {
   }
   expect_no_trace();
   evaluation::schedule(arrays);
+}
+
+ArrayFunction compile(ArrayFunction function, bool shapeless) {
+  if (!function) {
+    throw std::invalid_argument("[compile] an empty function");
+  }
+  auto traced = std::make_shared<evaluation::TracedFunction>(std::move(function), shapeless);
+  return [traced](const std::vector<array>& inputs) { return traced->call(inputs); };
+}
+
+void disable_compile() {
+  evaluation::enable_tracing(false);
+}
+
+void enable_compile() {
+  evaluation::enable_tracing(true);
 }
 
 }  // namespace pewter

@@ -89,10 +89,14 @@ class TemporaryFile {
 }  // namespace
 
 std::shared_ptr<ShaderLibrary> ShaderLibrary::compile(std::string_view source) {
+  return compile(source, wants_fast_math() ? MTL::MathModeFast : MTL::MathModeSafe);
+}
+
+std::shared_ptr<ShaderLibrary> ShaderLibrary::compile(std::string_view source, MTL::MathMode mode) {
   const AutoreleaseScope scope;
   MTL::Device* metal = device();
   const auto options = NS::TransferPtr(MTL::CompileOptions::alloc()->init());
-  options->setFastMathEnabled(wants_fast_math());
+  options->setMathMode(mode);
 
   if (source.find('\0') != std::string_view::npos) {
     throw std::runtime_error("[mps::compile_shader] the text holds a zero character");

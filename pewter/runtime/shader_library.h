@@ -34,6 +34,7 @@ class ShaderLibrary : public std::enable_shared_from_this<ShaderLibrary> {
   /// Throws ShaderSyntaxError with every error that the compiler found, std::runtime_error for any
   /// other failure.
   static std::shared_ptr<ShaderLibrary> compile(std::string_view source);
+  static std::shared_ptr<ShaderLibrary> compile(std::string_view source, MTL::MathMode mode);
   /// Throw std::runtime_error when the library cannot be loaded.
   static std::shared_ptr<ShaderLibrary> load_file(const std::string& path);
   static std::shared_ptr<ShaderLibrary> load_image(std::span<const std::byte> image);

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "pewter/array/fusion/helper_text.h"
 #include "pewter/array/fusion/kernel_structure.h"
 #include "pewter/array/ops/kernel_source.h"
 
@@ -70,10 +71,6 @@ class Writer {
   explicit Writer(const KernelStructure& structure) : structure_(structure) {}
 
   std::string write() {
-    text_ = ops::kernel_source("elementwise.metal");
-    if (has_complex()) {
-      text_ += ops::kernel_source("complex.metal");
-    }
     write_arguments();
     write_signature();
     switch (structure_.layout) {
@@ -94,7 +91,8 @@ class Writer {
         break;
     }
     text_ += "}\n";
-    return std::move(text_);
+    const std::string complex(has_complex() ? ops::kernel_source("complex.metal") : "");
+    return helpers_for(complex + text_) + complex + text_;
   }
 
  private:

@@ -1,5 +1,5 @@
-// What the rows of the table of elementwise operations call. Text that is put before every kernel
-// that is made for them.
+// What the rows of the table of elementwise operations call. The paragraphs that a kernel needs are
+// put before it: a blank line ends one, and each line that defines a function begins with "inline".
 
 #include <metal_stdlib>
 using namespace metal;
@@ -7,9 +7,11 @@ using namespace metal;
 template <typename T>
 inline bool is_nan(T) { return false; }
 inline bool is_nan(float a) { return isnan(a); }
+
 template <typename T>
 inline bool is_infinite(T) { return false; }
 inline bool is_infinite(float a) { return isinf(a); }
+
 template <typename T>
 inline bool is_finite(T) { return true; }
 inline bool is_finite(float a) { return isfinite(a); }
@@ -27,9 +29,11 @@ inline bool sign_of(bool a) { return a; }
 template <typename T>
 inline T rounded_up(T a) { return a; }
 inline float rounded_up(float a) { return ceil(a); }
+
 template <typename T>
 inline T rounded_down(T a) { return a; }
 inline float rounded_down(float a) { return floor(a); }
+
 template <typename T>
 inline T rounded(T a) { return a; }
 inline float rounded(float a) { return rint(a); }
@@ -40,14 +44,17 @@ inline bool inverted(bool a) { return !a; }
 
 template <typename T>
 inline T conjugated(T a) { return a; }
+
 template <typename T>
 inline T real_part(T a) { return a; }
+
 template <typename T>
 inline T imaginary_part(T) { return T(0); }
 
 template <typename T>
 inline T greater_of(T a, T b) { return a > b ? a : b; }
 inline float greater_of(float a, float b) { return isnan(a) ? a : isnan(b) ? b : a > b ? a : b; }
+
 template <typename T>
 inline T lesser_of(T a, T b) { return a < b ? a : b; }
 inline float lesser_of(float a, float b) { return isnan(a) ? a : isnan(b) ? b : a < b ? a : b; }
@@ -92,6 +99,7 @@ inline float floor_remainder(float a, float b) {
 
 template <typename T>
 inline T shifted_left(T a, T b) { return T(a << (b & T(sizeof(T) * 8 - 1))); }
+
 template <typename T>
 inline T shifted_right(T a, T b) { return T(a >> (b & T(sizeof(T) * 8 - 1))); }
 

@@ -44,6 +44,7 @@ class StreamOrDevice {
   StreamOrDevice(Device device) : choice_(device) {}
   StreamOrDevice(DeviceType type) : choice_(Device(type)) {}
 
+  bool is_given() const { return choice_.index() != 0; }
   /// The stream that is meant. Throws std::invalid_argument when its device is not there.
   PEWTER_EXPORT Stream resolve() const;
 

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <pewter/array.h>
+#include <pewter/eval.h>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "pewter/array/graph/node.h"
+
+namespace pewter::evaluation {
+
+/// What a function did with arrays of certain types and shapes, to be done again with others.
+class Trace {
+ public:
+  /// Runs the function's body. Throws what it throws.
+  Trace(const ArrayFunction& function, const std::vector<array>& inputs);
+
+  /// Whether it can be repeated with these.
+  bool fits(const std::vector<array>& inputs, bool shapeless) const;
+  std::vector<array> repeat(const std::vector<array>& inputs, bool shapeless) const;
+
+ private:
+  struct Step {
+    graph::NodePointer node;
+    /// Places of the inputs, or of a view's base, among the steps; kFrozen for what the function
+    /// captured.
+    std::vector<std::size_t> inputs;
+  };
+  static constexpr std::size_t kFrozen = static_cast<std::size_t>(-1);
+
+  std::size_t record(const graph::NodePointer& root);
+  std::size_t place_of(const graph::NodePointer& node) const;
+  void add(const graph::NodePointer& node);
+  graph::NodePointer repeat_step(const Step& step,
+                                 const std::vector<graph::NodePointer>& made) const;
+
+  /// The arguments come first, then everything that depends on them, in order.
+  std::vector<Step> steps_;
+  std::size_t argument_count_ = 0;
+  std::vector<std::size_t> output_places_;
+  std::vector<array> frozen_outputs_;
+};
+
+/// A function whose body runs only when no trace fits. Safe to call from any thread.
+class TracedFunction {
+ public:
+  TracedFunction(ArrayFunction function, bool shapeless)
+      : function_(std::move(function)), shapeless_(shapeless) {}
+
+  std::vector<array> call(const std::vector<array>& inputs);
+
+ private:
+  const ArrayFunction function_;
+  const bool shapeless_;
+  std::mutex mutex_;  // guards the member below
+  std::vector<std::shared_ptr<const Trace>> traces_;
+};
+
+/// Whether functions are traced at all.
+bool is_tracing_enabled();
+void enable_tracing(bool enabled);
+
+}  // namespace pewter::evaluation

@@ -1,0 +1,221 @@
+#include <fmt/core.h>
+#include <pewter/ops.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "pewter/array/graph/primitive.h"
+#include "pewter/array/graph/shape.h"
+#include "pewter/array/ops/elementwise.h"
+#include "pewter/array/ops/kernel_call.h"
+#include "pewter/array/ops/kernel_source.h"
+#include "pewter/array/ops/trace.h"
+
+namespace pewter {
+namespace {
+
+/// Repeats one element, or one smaller array, over a shape.
+class FillPrimitive final : public graph::Primitive {
+ public:
+  explicit FillPrimitive(Shape shape) : shape_(std::move(shape)) {}
+  std::string_view name() const override { return "full"; }
+  const ops::Elementwise* elementwise() const override { return &ops::conversion_row(); }
+  void encode(runtime::Stream&,
+              std::span<const graph::NodePointer>,
+              std::span<graph::Node* const>) const override {
+    throw std::logic_error("full has no kernel of its own");
+  }
+  std::vector<array> apply(const std::vector<array>& inputs, std::uint32_t stream) const override {
+    return {array(graph::make_computed(shape_, inputs[0].dtype(),
+                                       std::make_shared<FillPrimitive>(shape_),
+                                       {inputs[0].node_pointer()}, stream))};
+  }
+
+ private:
+  Shape shape_;
+};
+
+/// As kernels/creation.metal has it.
+struct Progression {
+  float start;
+  float step;
+  std::int64_t whole_start;
+  std::int64_t whole_step;
+  std::uint64_t count;
+};
+
+class ProgressionPrimitive final : public graph::Primitive {
+ public:
+  explicit ProgressionPrimitive(Progression progression) : progression_(progression) {}
+  std::string_view name() const override { return "arange"; }
+  void encode(runtime::Stream& stream,
+              std::span<const graph::NodePointer>,
+              std::span<graph::Node* const> outputs) const override {
+    graph::Node& out = *outputs[0];
+    graph::allocate_memory(out);
+    if (out.size == 0) {
+      return;
+    }
+    const auto kernel =
+        ops::shipped_kernel("creation.metal", fmt::format("progression_{}", name_of(out.dtype)));
+    ops::KernelCall(stream, *kernel)
+        .output(out)
+        .value(progression_)
+        .dispatch_groups(MTL::Size((out.size + 255) / 256, 1, 1), MTL::Size(256, 1, 1));
+  }
+  std::vector<array> apply(const std::vector<array>& /*inputs*/,
+                           std::uint32_t stream) const override {
+    return {make(progression_, dtype_, stream)};
+  }
+
+  static array make(const Progression& progression, Dtype dtype, std::uint32_t stream) {
+    auto primitive = std::make_shared<ProgressionPrimitive>(progression);
+    primitive->dtype_ = dtype;
+    return array(graph::make_computed({static_cast<std::int64_t>(progression.count)}, dtype,
+                                      std::move(primitive), {}, stream));
+  }
+
+ private:
+  Progression progression_;
+  Dtype dtype_ = Dtype::Float32;
+};
+
+std::uint64_t progression_count(double start, double stop, double step) {
+  if (!std::isfinite(start) || !std::isfinite(stop) || !std::isfinite(step) || step == 0) {
+    throw std::invalid_argument(
+        fmt::format("[arange] from {} to {} in steps of {}: numbers must be finite, and the step "
+                    "not 0",
+                    start, stop, step));
+  }
+  const double count = std::max(std::ceil((stop - start) / step), 0.0);
+  if (count > std::numeric_limits<std::int32_t>::max()) {
+    throw std::invalid_argument(fmt::format("[arange] {} elements; at most {} are possible", count,
+                                            std::numeric_limits<std::int32_t>::max()));
+  }
+  return static_cast<std::uint64_t>(count);
+}
+
+array from_number(Shape shape, double number, Dtype dtype, StreamOrDevice s) {
+  return full(std::move(shape), array(number, dtype), dtype, s);
+}
+
+/// Whether column - row <= k.
+array below_diagonal(std::int64_t rows, std::int64_t columns, int k, StreamOrDevice s) {
+  const array row = expand_dims(arange(static_cast<int>(rows), s), 1, s);
+  const array column = arange(static_cast<int>(columns), s);
+  return less_equal(column, add(row, array(k), s), s);
+}
+
+}  // namespace
+
+array full(Shape shape, const array& value, Dtype dtype, StreamOrDevice s) {
+  const std::uint32_t stream = ops::stream_number(s);
+  const array converted = ops::convert(value, dtype, stream);
+  if (graph::broadcast_shape("full", converted.shape(), shape) != shape) {
+    throw std::invalid_argument(fmt::format("[full] a value of shape {} for the shape {}",
+                                            graph::to_text(value.shape()), graph::to_text(shape)));
+  }
+  auto primitive = std::make_shared<FillPrimitive>(shape);
+  return array(graph::make_computed(std::move(shape), dtype, std::move(primitive),
+                                    {converted.node_pointer()}, stream));
+}
+
+array full(Shape shape, const array& value, StreamOrDevice s) {
+  return full(std::move(shape), value, value.dtype(), s);
+}
+
+array zeros(const Shape& shape, Dtype dtype, StreamOrDevice s) {
+  return from_number(shape, 0, dtype, s);
+}
+
+array ones(const Shape& shape, Dtype dtype, StreamOrDevice s) {
+  return from_number(shape, 1, dtype, s);
+}
+
+array zeros_like(const array& a, StreamOrDevice s) {
+  return zeros(a.shape(), a.dtype(), s);
+}
+
+array ones_like(const array& a, StreamOrDevice s) {
+  return ones(a.shape(), a.dtype(), s);
+}
+
+array arange(double start, double stop, double step, Dtype dtype, StreamOrDevice s) {
+  if (dtype == Dtype::Bool || dtype == Dtype::Complex64) {
+    throw std::invalid_argument(fmt::format(
+        "[arange] type {}; possible are the integer and floating-point types", name_of(dtype)));
+  }
+  Progression progression = {};
+  progression.count = progression_count(start, stop, step);
+  progression.start = static_cast<float>(start);
+  progression.step = static_cast<float>(step);
+  progression.whole_start = static_cast<std::int64_t>(start);
+  progression.whole_step = static_cast<std::int64_t>(step);
+  const bool is_whole = std::trunc(start) == start && std::trunc(step) == step;
+  const std::uint32_t stream = ops::stream_number(s);
+  if (dtype < Dtype::Float16 && !is_whole) {
+    return ops::convert(ProgressionPrimitive::make(progression, Dtype::Float32, stream), dtype,
+                        stream);
+  }
+  return ProgressionPrimitive::make(progression, dtype, stream);
+}
+
+array arange(int stop, StreamOrDevice s) {
+  return arange(0, stop, 1, Dtype::Int32, s);
+}
+
+array arange(int start, int stop, int step, StreamOrDevice s) {
+  return arange(start, stop, step, Dtype::Int32, s);
+}
+
+array linspace(double start, double stop, int count, Dtype dtype, StreamOrDevice s) {
+  if (count < 0) {
+    throw std::invalid_argument(fmt::format("[linspace] {} elements", count));
+  }
+  if (count < 2) {
+    return full({count}, array(start, dtype), dtype, s);
+  }
+  // Both ends are exact: weights of the two ends add up to one.
+  const array position = arange(0.0, static_cast<double>(count), 1.0, Dtype::Float32, s);
+  const array weight = divide(position, array(static_cast<float>(count - 1)), s);
+  const array from_start = multiply(subtract(array(1.0F), weight, s), array(start), s);
+  return astype(add(from_start, multiply(weight, array(stop), s), s), dtype, s);
+}
+
+array eye(int rows, int columns, int k, Dtype dtype, StreamOrDevice s) {
+  const array row = expand_dims(arange(rows, s), 1, s);
+  const array column = arange(columns, s);
+  return astype(equal(column, add(row, array(k), s), s), dtype, s);
+}
+
+array eye(int n, Dtype dtype, StreamOrDevice s) {
+  return eye(n, n, 0, dtype, s);
+}
+
+array identity(int n, Dtype dtype, StreamOrDevice s) {
+  return eye(n, n, 0, dtype, s);
+}
+
+array tri(int rows, int columns, int k, Dtype dtype, StreamOrDevice s) {
+  return astype(below_diagonal(rows, columns, k, s), dtype, s);
+}
+
+array tril(const array& a, int k, StreamOrDevice s) {
+  if (a.ndim() < 2) {
+    throw std::invalid_argument(fmt::format("[tril] an array of rank {}; needs 2", a.ndim()));
+  }
+  const array mask = below_diagonal(a.shape()[a.ndim() - 2], a.shape().back(), k, s);
+  return where(mask, a, array(0, a.dtype()), s);
+}
+
+array triu(const array& a, int k, StreamOrDevice s) {
+  if (a.ndim() < 2) {
+    throw std::invalid_argument(fmt::format("[triu] an array of rank {}; needs 2", a.ndim()));
+  }
+  const array mask = below_diagonal(a.shape()[a.ndim() - 2], a.shape().back(), k - 1, s);
+  return where(mask, array(0, a.dtype()), a, s);
+}
+
+}  // namespace pewter

@@ -1,0 +1,257 @@
+#include <fmt/core.h>
+#include <pewter/ops.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "pewter/array/evaluation/groups.h"
+#include "pewter/array/graph/primitive.h"
+#include "pewter/array/graph/shape.h"
+#include "pewter/array/ops/copy.h"
+#include "pewter/array/ops/elementwise.h"
+#include "pewter/array/ops/kernel_call.h"
+#include "pewter/array/ops/kernel_source.h"
+#include "pewter/array/ops/trace.h"
+
+namespace pewter {
+namespace {
+
+// Rows shorter than a simdgroup are taken element by element.
+constexpr std::int64_t kShortRow = 32;
+constexpr std::uint32_t kGroupThreads = 256;
+
+/// As kernels/indexing.metal has it.
+struct Take {
+  std::uint32_t outer;
+  std::uint32_t length;
+  std::uint32_t inner;
+  std::uint32_t count;
+};
+
+NS::UInteger groups_for(std::uint64_t count) {
+  return (count + kGroupThreads - 1) / kGroupThreads;
+}
+
+Take take_of(const graph::Node& in, std::size_t axis, std::size_t count) {
+  const evaluation::Segments all = evaluation::segments(in.shape, axis, axis + 1);
+  return {static_cast<std::uint32_t>(all.outer), static_cast<std::uint32_t>(all.reduced),
+          static_cast<std::uint32_t>(all.inner), static_cast<std::uint32_t>(count)};
+}
+
+class TakePrimitive final : public graph::Primitive {
+ public:
+  explicit TakePrimitive(int axis) : axis_(axis) {}
+  std::string_view name() const override { return "take"; }
+  void encode(runtime::Stream& stream,
+              std::span<const graph::NodePointer> inputs,
+              std::span<graph::Node* const> outputs) const override {
+    graph::Node& out = *outputs[0];
+    graph::allocate_memory(out);
+    if (out.size == 0) {
+      return;
+    }
+    const Take take = take_of(*inputs[0], static_cast<std::size_t>(axis_), inputs[1]->size);
+    const bool by_rows = take.inner >= kShortRow;
+    const auto kernel = ops::shipped_kernel(
+        "indexing.metal",
+        fmt::format("take_{}_{}", by_rows ? "rows" : "elements", size_of(out.dtype)));
+    ops::KernelCall call(stream, *kernel);
+    call.input(*inputs[0]).input(*inputs[1]).output(out).value(take);
+    const MTL::Size threads(kGroupThreads, 1, 1);
+    if (by_rows) {
+      call.dispatch_groups(MTL::Size(groups_for(take.inner), take.count, take.outer), threads);
+    } else {
+      call.dispatch_groups(
+          MTL::Size(groups_for(std::uint64_t{take.count} * take.inner), take.outer, 1), threads);
+    }
+  }
+  std::vector<array> apply(const std::vector<array>& inputs,
+                           std::uint32_t /*stream*/) const override {
+    return {take(inputs[0], inputs[1], axis_)};
+  }
+
+ private:
+  int axis_;
+};
+
+class TakeAlongPrimitive final : public graph::Primitive {
+ public:
+  explicit TakeAlongPrimitive(int axis) : axis_(axis) {}
+  std::string_view name() const override { return "take_along_axis"; }
+  void encode(runtime::Stream& stream,
+              std::span<const graph::NodePointer> inputs,
+              std::span<graph::Node* const> outputs) const override {
+    graph::Node& out = *outputs[0];
+    graph::allocate_memory(out);
+    if (out.size == 0) {
+      return;
+    }
+    const auto axis = static_cast<std::size_t>(axis_);
+    const Take take = take_of(*inputs[0], axis, static_cast<std::size_t>(inputs[1]->shape[axis]));
+    const auto kernel =
+        ops::shipped_kernel("indexing.metal", fmt::format("take_along_{}", size_of(out.dtype)));
+    ops::KernelCall(stream, *kernel)
+        .input(*inputs[0])
+        .input(*inputs[1])
+        .output(out)
+        .value(take)
+        .dispatch_groups(
+            MTL::Size(groups_for(std::uint64_t{take.count} * take.inner), take.outer, 1),
+            MTL::Size(kGroupThreads, 1, 1));
+  }
+  std::vector<array> apply(const std::vector<array>& inputs,
+                           std::uint32_t /*stream*/) const override {
+    return {take_along_axis(inputs[0], inputs[1], axis_)};
+  }
+
+ private:
+  int axis_;
+};
+
+class PutAlongPrimitive final : public graph::Primitive {
+ public:
+  PutAlongPrimitive(int axis, bool adds) : axis_(axis), adds_(adds) {}
+  std::string_view name() const override { return adds_ ? "scatter_add_axis" : "put_along_axis"; }
+  void encode(runtime::Stream& stream,
+              std::span<const graph::NodePointer> inputs,
+              std::span<graph::Node* const> outputs) const override {
+    graph::Node& out = *outputs[0];
+    graph::allocate_memory(out);
+    ops::encode_copy(stream, *inputs[0], out);
+    if (inputs[1]->size == 0 || out.size == 0) {
+      return;
+    }
+    const auto axis = static_cast<std::size_t>(axis_);
+    const Take take = take_of(out, axis, static_cast<std::size_t>(inputs[1]->shape[axis]));
+    const auto kernel = ops::shipped_kernel(
+        "indexing.metal", adds_ ? fmt::format("put_along_add_{}", name_of(out.dtype))
+                                : fmt::format("put_along_assign_{}", size_of(out.dtype)));
+    ops::KernelCall(stream, *kernel)
+        .output(out)
+        .input(*inputs[1])
+        .input(*inputs[2])
+        .value(take)
+        .dispatch_groups(MTL::Size(groups_for(std::uint64_t{take.outer} * take.inner), 1, 1),
+                         MTL::Size(kGroupThreads, 1, 1));
+  }
+  std::vector<array> apply(const std::vector<array>& inputs,
+                           std::uint32_t /*stream*/) const override {
+    return {adds_ ? scatter_add_axis(inputs[0], inputs[1], inputs[2], axis_)
+                  : put_along_axis(inputs[0], inputs[1], inputs[2], axis_)};
+  }
+
+ private:
+  int axis_;
+  bool adds_;
+};
+
+array checked_indices(const char* origin, const array& indices, std::uint32_t stream) {
+  if (indices.dtype() >= Dtype::Float16 || indices.dtype() == Dtype::Bool) {
+    throw std::invalid_argument(
+        fmt::format("[{}] indices of type {}; possible are the integer "
+                    "types",
+                    origin, name_of(indices.dtype())));
+  }
+  return ops::row_contiguous(ops::convert(indices, Dtype::Int32, stream), stream);
+}
+
+void expect_elements(const char* origin, const array& a, std::size_t axis, const array& indices) {
+  if (a.shape()[axis] == 0 && indices.size() > 0) {
+    throw std::invalid_argument(fmt::format("[{}] no elements to take from the shape {}", origin,
+                                            graph::to_text(a.shape())));
+  }
+}
+
+/// Both broadcast to each other on all axes but one.
+std::pair<array, array> broadcast_but(
+    const char* origin, const array& a, const array& indices, std::size_t axis, StreamOrDevice s) {
+  if (a.ndim() != indices.ndim()) {
+    throw std::invalid_argument(
+        fmt::format("[{}] indices of shape {} for the shape {}: ranks "
+                    "must be equal",
+                    origin, graph::to_text(indices.shape()), graph::to_text(a.shape())));
+  }
+  Shape shape = a.shape();
+  Shape index_shape = indices.shape();
+  shape[axis] = 1;
+  index_shape[axis] = 1;
+  Shape common = graph::broadcast_shape(origin, shape, index_shape);
+  shape = common;
+  shape[axis] = a.shape()[axis];
+  common[axis] = indices.shape()[axis];
+  return {broadcast_to(a, shape, s), broadcast_to(indices, common, s)};
+}
+
+array put_along(const char* origin,
+                bool adds,
+                const array& a,
+                const array& indices,
+                const array& values,
+                int axis,
+                const StreamOrDevice& s) {
+  const std::uint32_t stream = ops::stream_number(s);
+  const std::size_t position = graph::checked_axis(origin, axis, a.ndim());
+  if (adds && (a.dtype() == Dtype::Bool || a.dtype() == Dtype::Complex64)) {
+    throw std::invalid_argument(
+        fmt::format("[{}] elements of type {}", origin, name_of(a.dtype())));
+  }
+  expect_elements(origin, a, position, indices);
+  const auto [input, places] = broadcast_but(origin, a, indices, position, s);
+  if (input.shape() != a.shape()) {
+    throw std::invalid_argument(fmt::format("[{}] indices of shape {} for the shape {}", origin,
+                                            graph::to_text(indices.shape()),
+                                            graph::to_text(a.shape())));
+  }
+  const array value = broadcast_to(ops::convert(values, a.dtype(), stream), places.shape(), s);
+  return array(graph::make_computed(
+      a.shape(), a.dtype(), std::make_shared<PutAlongPrimitive>(static_cast<int>(position), adds),
+      {ops::row_contiguous(a, stream).node_pointer(),
+       checked_indices(origin, places, stream).node_pointer(),
+       ops::row_contiguous(value, stream).node_pointer()},
+      stream));
+}
+
+}  // namespace
+
+array take(const array& a, const array& indices, int axis, StreamOrDevice s) {
+  const std::uint32_t stream = ops::stream_number(s);
+  const std::size_t position = graph::checked_axis("take", axis, a.ndim());
+  expect_elements("take", a, position, indices);
+  const array input = ops::row_contiguous(a, stream);
+  const array places = checked_indices("take", indices, stream);
+  const auto at = static_cast<std::ptrdiff_t>(position);
+  Shape shape = a.shape();
+  shape.erase(shape.begin() + at);
+  shape.insert(shape.begin() + at, indices.shape().begin(), indices.shape().end());
+  return array(graph::make_computed(std::move(shape), a.dtype(),
+                                    std::make_shared<TakePrimitive>(static_cast<int>(position)),
+                                    {input.node_pointer(), places.node_pointer()}, stream));
+}
+
+array take(const array& a, const array& indices, StreamOrDevice s) {
+  return take(reshape(a, {-1}, s), indices, 0, s);
+}
+
+array take_along_axis(const array& a, const array& indices, int axis, StreamOrDevice s) {
+  const std::uint32_t stream = ops::stream_number(s);
+  const std::size_t position = graph::checked_axis("take_along_axis", axis, a.ndim());
+  expect_elements("take_along_axis", a, position, indices);
+  const auto [input, places] = broadcast_but("take_along_axis", a, indices, position, s);
+  return array(graph::make_computed(
+      places.shape(), a.dtype(), std::make_shared<TakeAlongPrimitive>(static_cast<int>(position)),
+      {ops::row_contiguous(input, stream).node_pointer(),
+       checked_indices("take_along_axis", places, stream).node_pointer()},
+      stream));
+}
+
+array put_along_axis(
+    const array& a, const array& indices, const array& values, int axis, StreamOrDevice s) {
+  return put_along("put_along_axis", false, a, indices, values, axis, s);
+}
+
+array scatter_add_axis(
+    const array& a, const array& indices, const array& values, int axis, StreamOrDevice s) {
+  return put_along("scatter_add_axis", true, a, indices, values, axis, s);
+}
+
+}  // namespace pewter
