@@ -116,12 +116,12 @@ constexpr Generator kGenerators[] = {
 };
 
 BufferSource from_file(const std::string& path) {
-  const NpyHeader header = read_npy_header(path);
+  const BufferHeader header = read_buffer_header(path);
   if (header.byte_count == 0) {
     command_error("{}: the array is empty", path);
   }
   return {{header.element}, header.shape, header.byte_count, [=](std::span<std::byte> bytes) {
-            read_npy_data(path, header, bytes);
+            read_buffer_data(path, header, bytes);
           }};
 }
 

@@ -1,292 +1,73 @@
 #include "tools/npy.h"
 
-#include <algorithm>
-#include <cctype>
-#include <charconv>
+#include <pewter/errors.h>
+
 #include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <utility>
 
 #include "tools/failure.h"
-#include "tools/sizes.h"
 
 namespace pewter::tools {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kMaxDimensions = 32;
-
-/// Reads the Python dictionary of a header: strings, booleans and tuples of whole numbers, nothing
-/// else.
-class DictionaryReader {
- public:
-  DictionaryReader(std::string_view text, const std::string& path) : text_(text), path_(path) {}
-
-  void read(NpyHeader& header) {
-    expect('{');
-    while (!accept('}')) {
-      const std::string_view key = string();
-      expect(':');
-      member(key, header);
-      if (!accept(',')) {
-        expect('}');
-        break;
-      }
-    }
-    skip_spaces();
-    if (!text_.empty() || seen_ != kAllKeys) {
-      damaged();
-    }
+/// What `action` returns; a file that it does not like is an error of the command.
+template <typename Action>
+auto checked(const Action& action) {
+  try {
+    return action();
+  } catch (const FileError& error) {
+    throw CommandError(error.what());
   }
-
- private:
-  static constexpr unsigned kDescr = 1;
-  static constexpr unsigned kOrder = 2;
-  static constexpr unsigned kShape = 4;
-  static constexpr unsigned kAllKeys = kDescr | kOrder | kShape;
-
-  [[noreturn]] void damaged() const { command_error("{}: damaged .npy header", path_); }
-
-  void member(std::string_view key, NpyHeader& header) {
-    if (key == "descr") {
-      once(kDescr);
-      header.element = element();
-    } else if (key == "fortran_order") {
-      once(kOrder);
-      if (boolean()) {
-        command_error("{}: column-major (fortran_order) arrays are not supported", path_);
-      }
-    } else if (key == "shape") {
-      once(kShape);
-      header.shape = tuple();
-    } else {
-      damaged();
-    }
-  }
-
-  void once(unsigned key) {
-    if ((seen_ & key) != 0) {
-      damaged();
-    }
-    seen_ |= key;
-  }
-
-  Element element() {
-    skip_spaces();
-    if (!text_.empty() && text_.front() == '[') {
-      command_error("{}: arrays of records are not supported", path_);
-    }
-    const std::string_view name = string();
-    Element found{};
-    if (!element_of_numpy_name(name, found)) {
-      command_error(
-          "{}: Metal has no type for NumPy's '{}'; convert with astype('float32') or another",
-          path_, name);
-    }
-    return found;
-  }
-
-  std::vector<std::uint64_t> tuple() {
-    std::vector<std::uint64_t> shape;
-    expect('(');
-    while (!accept(')')) {
-      if (shape.size() == kMaxDimensions) {
-        command_error("{}: more than {} dimensions", path_, kMaxDimensions);
-      }
-      shape.push_back(number());
-      if (!accept(',')) {
-        expect(')');
-        break;
-      }
-    }
-    return shape;
-  }
-
-  std::uint64_t number() {
-    skip_spaces();
-    std::uint64_t value = 0;
-    const auto [stop, code] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
-    if (code != std::errc()) {
-      damaged();
-    }
-    text_.remove_prefix(static_cast<std::size_t>(stop - text_.data()));
-    return value;
-  }
-
-  bool boolean() {
-    skip_spaces();
-    for (const auto& [word, value] :
-         {std::pair<std::string_view, bool>{"True", true}, {"False", false}}) {
-      if (text_.substr(0, word.size()) == word) {
-        text_.remove_prefix(word.size());
-        return value;
-      }
-    }
-    damaged();
-  }
-
-  std::string_view string() {
-    skip_spaces();
-    if (text_.empty() || (text_.front() != '\'' && text_.front() != '"')) {
-      damaged();
-    }
-    const auto end = text_.find(text_.front(), 1);
-    if (end == std::string_view::npos) {
-      damaged();
-    }
-    const std::string_view content = text_.substr(1, end - 1);
-    text_.remove_prefix(end + 1);
-    // The text may end up on a terminal.
-    if (!std::all_of(content.begin(), content.end(), [](char c) { return c >= ' ' && c <= '~'; })) {
-      damaged();
-    }
-    return content;
-  }
-
-  void expect(char letter) {
-    if (!accept(letter)) {
-      damaged();
-    }
-  }
-
-  bool accept(char letter) {
-    skip_spaces();
-    if (text_.empty() || text_.front() != letter) {
-      return false;
-    }
-    text_.remove_prefix(1);
-    return true;
-  }
-
-  void skip_spaces() {
-    while (!text_.empty() && (text_.front() == ' ' || text_.front() == '\n')) {
-      text_.remove_prefix(1);
-    }
-  }
-
-  std::string_view text_;
-  const std::string& path_;
-  unsigned seen_ = 0;
-};
-
-std::size_t little_endian(std::string_view bytes) {
-  std::size_t value = 0;
-  for (std::size_t i = bytes.size(); i > 0; --i) {
-    value = value << 8 | static_cast<unsigned char>(bytes[i - 1]);
-  }
-  return value;
 }
 
-std::string header_text(const std::string& descr, const std::vector<std::uint64_t>& shape) {
-  std::string tuple;
-  for (const std::uint64_t length : shape) {
-    tuple += std::to_string(length) + ", ";
+BufferHeader plain(NpyHeader header, const std::string& path) {
+  BufferHeader plain{std::move(header)};
+  if (plain.fortran_order) {
+    command_error("{}: column-major (fortran_order) arrays are not supported", path);
   }
-  std::string text =
-      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr, tuple);
-  // The data starts at a multiple of 64 bytes, after the magic, the version and the length.
-  const std::size_t before = kMagic.size() + 4;
-  const std::size_t total = (before + text.size() + 1 + 63) / 64 * 64;
-  text.append(total - before - text.size() - 1, ' ');
-  return text + '\n';
+  if (!element_of_numpy_name(plain.descr, plain.element)) {
+    command_error(
+        "{}: Metal has no type for NumPy's '{}'; convert with astype('float32') or another", path,
+        plain.descr);
+  }
+  return plain;
 }
 
 }  // namespace
 
-NpyHeader parse_npy_header(std::string_view start, const std::string& path) {
-  if (start.size() < kMagic.size() + 4 || start.substr(0, kMagic.size()) != kMagic) {
-    command_error("{}: not a .npy file", path);
-  }
-  const int major = static_cast<unsigned char>(start[6]);
-  if (major < 1 || major > 3) {
-    command_error("{}: version {} of the .npy format is not known", path, major);
-  }
-  const std::size_t length_bytes = major == 1 ? 2 : 4;
-  const std::size_t text_offset = 8 + length_bytes;
-  if (start.size() < text_offset) {
-    command_error("{}: damaged .npy header", path);
-  }
-  const std::size_t length = little_endian(start.substr(8, length_bytes));
-  if (length > kMaxNpyHeader - text_offset || start.size() - text_offset < length) {
-    command_error("{}: .npy header of {} bytes is longer than the file or than {}", path, length,
-                  kMaxNpyHeader);
-  }
-
-  NpyHeader header;
-  DictionaryReader(start.substr(text_offset, length), path).read(header);
-  header.data_offset = text_offset + length;
-  header.byte_count = ValueType{header.element}.byte_count();
-  for (const std::uint64_t dimension : header.shape) {
-    if (__builtin_mul_overflow(header.byte_count, dimension, &header.byte_count)) {
-      command_error("{}: array of {} elements is too large", path, format_shape(header.shape));
-    }
-  }
-  return header;
+BufferHeader parse_buffer_header(std::string_view start, const std::string& path) {
+  return plain(checked([&] { return parse_npy_header(start, path); }), path);
 }
 
-NpyHeader read_npy_header(const std::string& path) {
-  std::error_code code;
-  if (!std::filesystem::is_regular_file(path, code)) {
-    command_error("cannot read '{}': {}", path,
-                  std::filesystem::exists(path, code) ? "not a file" : "no such file");
-  }
-  const std::uint64_t file_bytes = std::filesystem::file_size(path, code);
-  std::ifstream file(path, std::ios::binary);
-  std::string start(std::min<std::uint64_t>(code ? 0 : file_bytes, kMaxNpyHeader), '\0');
-  if (!file.read(start.data(), static_cast<std::streamsize>(start.size()))) {
-    command_error("cannot read '{}'", path);
-  }
-
-  const NpyHeader header = parse_npy_header(start, path);
-  const std::uint64_t available = file_bytes - header.data_offset;
-  if (available != header.byte_count) {
-    command_error("{}: {} bytes of data where {} are needed", path, available, header.byte_count);
-  }
-  return header;
+BufferHeader read_buffer_header(const std::string& path) {
+  return plain(checked([&] { return read_npy_header(path); }), path);
 }
 
-void read_npy_data(const std::string& path, const NpyHeader& header, std::span<std::byte> data) {
-  std::ifstream file(path, std::ios::binary);
-  file.seekg(static_cast<std::streamoff>(header.data_offset));
-  if (!file.read(reinterpret_cast<char*>(data.data()), static_cast<std::streamsize>(data.size()))) {
-    command_error("cannot read '{}'", path);
-  }
-  if (header.element == Element::Bool) {
-    // Compiled code may rely on a bool being 0 or 1.
-    std::transform(data.begin(), data.end(), data.begin(), [](std::byte value) {
-      return value == std::byte{0} ? std::byte{0} : std::byte{1};
-    });
-  }
+void read_buffer_data(const std::string& path,
+                      const BufferHeader& header,
+                      std::span<std::byte> data) {
+  checked([&] { read_npy_data(path, header, data); });
 }
 
-void write_npy(const std::string& path,
-               const ValueType& type,
-               const std::vector<std::uint64_t>& shape,
-               std::span<const std::byte> data) {
-  const bool widened = type.element == Element::BFloat;
+void write_buffer(const std::string& path,
+                  const ValueType& type,
+                  const std::vector<std::uint64_t>& shape,
+                  std::span<const std::byte> data) {
   std::vector<std::uint64_t> full_shape = shape;
   if (type.lanes > 1) {
     full_shape.push_back(type.stored_lanes());
   }
-  const std::string text =
-      header_text(numpy_name(widened ? Element::Float : type.element), full_shape);
-
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << kMagic << '\x01' << '\0' << static_cast<char>(text.size() & 0xff)
-       << static_cast<char>(text.size() >> 8) << text;
-  if (widened) {
-    for (std::size_t i = 0; i + 1 < data.size(); i += 2) {
-      const auto number = static_cast<float>(load_number(Element::BFloat, data.data() + i));
-      file.write(reinterpret_cast<const char*>(&number), sizeof(number));
-    }
-  } else {
-    file.write(reinterpret_cast<const char*>(data.data()),
-               static_cast<std::streamsize>(data.size()));
+  if (type.element != Element::BFloat) {
+    checked([&] { write_npy(path, numpy_name(type.element), full_shape, data); });
+    return;
   }
-  file.close();
-  if (!file) {
-    command_error("cannot write '{}'", path);
+  std::vector<float> widened(data.size() / 2);
+  for (std::size_t i = 0; i < widened.size(); ++i) {
+    widened[i] = static_cast<float>(load_number(Element::BFloat, data.data() + 2 * i));
   }
+  checked([&] {
+    write_npy(path, numpy_name(Element::Float), full_shape, std::as_bytes(std::span(widened)));
+  });
 }
 
 }  // namespace pewter::tools

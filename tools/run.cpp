@@ -92,7 +92,7 @@ void run(const RunFlags& flags) {
   for (const auto& [name, file] : request.save) {
     const std::size_t index = buffer_index(request, name);
     const BufferSource& source = request.buffers[index].value;
-    write_npy(file, source.type, source.shape, result.content(index));
+    write_buffer(file, source.type, source.shape, result.content(index));
     fmt::print("wrote {}\n", file);
   }
 }

@@ -22,7 +22,7 @@ std::string dictionary(const std::string& descr, const std::string& shape) {
 
 std::string error_of(const std::string& start) {
   try {
-    parse_npy_header(start, "f.npy");
+    parse_buffer_header(start, "f.npy");
   } catch (const CommandError& error) {
     return error.what();
   }
@@ -104,17 +104,17 @@ TEST_CASE("a file with too little or too much data is refused") {
   const std::string small = directory.write("small.npy", head + std::string(7, '\0'));
   const std::string large = directory.write("large.npy", head + std::string(9, '\0'));
 
-  CHECK_THROWS_WITH_AS(read_npy_header(small),
+  CHECK_THROWS_WITH_AS(read_buffer_header(small),
                        (small + ": 7 bytes of data where 8 are needed").c_str(), CommandError);
-  CHECK_THROWS_AS(read_npy_header(large), CommandError);
+  CHECK_THROWS_AS(read_buffer_header(large), CommandError);
 }
 
 TEST_CASE("directories and files that cannot be written are refused") {
   const TemporaryDirectory directory;
 
-  CHECK_THROWS_WITH_AS(read_npy_header(directory.path().string()), doctest::Contains("not a file"),
-                       CommandError);
-  CHECK_THROWS_WITH_AS(write_npy("/no/such/folder/a.npy", {}, {0}, {}),
+  CHECK_THROWS_WITH_AS(read_buffer_header(directory.path().string()),
+                       doctest::Contains("not a file"), CommandError);
+  CHECK_THROWS_WITH_AS(write_buffer("/no/such/folder/a.npy", {}, {0}, {}),
                        "cannot write '/no/such/folder/a.npy'", CommandError);
 }
 

@@ -22,9 +22,9 @@ std::string numpy_file(std::string dictionary, const std::string& data) {
 
 template <typename T>
 std::vector<T> read(const std::string& path) {
-  const NpyHeader header = read_npy_header(path);
+  const BufferHeader header = read_buffer_header(path);
   std::vector<T> values(header.byte_count / sizeof(T));
-  read_npy_data(path, header, std::as_writable_bytes(std::span(values)));
+  read_buffer_data(path, header, std::as_writable_bytes(std::span(values)));
   return values;
 }
 
@@ -34,16 +34,17 @@ TEST_CASE("an array as NumPy writes it is read") {
       "a.npy", numpy_file("{'descr': '<i2', 'fortran_order': False, 'shape': (3, 1), }",
                           std::string("\x01\x00\xff\xff\x00\x01", 6)));
 
-  CHECK(read_npy_header(path).element == Element::Short);
-  CHECK(read_npy_header(path).shape == Shape{3, 1});
+  CHECK(read_buffer_header(path).element == Element::Short);
+  CHECK(read_buffer_header(path).shape == Shape{3, 1});
   CHECK(read<std::int16_t>(path) == std::vector<std::int16_t>{1, -1, 256});
 }
 
 TEST_CASE("scalars, one dimension and other orders of keys are read") {
   const std::string four(4, '\0');
-  CHECK(parse_npy_header(numpy_file("{'descr':'<f4','fortran_order':False,'shape':()}", four), "f")
-            .byte_count == 4);
-  CHECK(parse_npy_header(
+  CHECK(
+      parse_buffer_header(numpy_file("{'descr':'<f4','fortran_order':False,'shape':()}", four), "f")
+          .byte_count == 4);
+  CHECK(parse_buffer_header(
             numpy_file("{\"shape\": (1,), 'fortran_order': False, 'descr': '<f4'}", four), "f")
             .shape == Shape{1});
 }
@@ -53,10 +54,10 @@ TEST_CASE("what is written is read back alike") {
   const std::string path = (directory.path() / "b.npy").string();
   const std::vector<float> numbers = {1, 2.5f, -3, 4, 5, 6};
 
-  write_npy(path, {Element::Float, 1}, {2, 3}, std::as_bytes(std::span(numbers)));
+  write_buffer(path, {Element::Float, 1}, {2, 3}, std::as_bytes(std::span(numbers)));
 
-  CHECK(read_npy_header(path).shape == Shape{2, 3});
-  CHECK(read_npy_header(path).data_offset % 64 == 0);
+  CHECK(read_buffer_header(path).shape == Shape{2, 3});
+  CHECK(read_buffer_header(path).data_offset % 64 == 0);
   CHECK(read<float>(path) == numbers);
 }
 
@@ -65,9 +66,9 @@ TEST_CASE("vectors get a dimension of their own") {
   const std::string path = (directory.path() / "c.npy").string();
   const std::vector<std::uint8_t> bytes(8);
 
-  write_npy(path, {Element::UChar, 4}, {2}, std::as_bytes(std::span(bytes)));
+  write_buffer(path, {Element::UChar, 4}, {2}, std::as_bytes(std::span(bytes)));
 
-  CHECK(read_npy_header(path).shape == Shape{2, 4});
+  CHECK(read_buffer_header(path).shape == Shape{2, 4});
 }
 
 TEST_CASE("bfloat is written as float") {
@@ -75,7 +76,7 @@ TEST_CASE("bfloat is written as float") {
   const std::string path = (directory.path() / "d.npy").string();
   const std::vector<std::uint16_t> bits = {0x3f80, 0xc000};
 
-  write_npy(path, {Element::BFloat, 1}, {2}, std::as_bytes(std::span(bits)));
+  write_buffer(path, {Element::BFloat, 1}, {2}, std::as_bytes(std::span(bits)));
 
   CHECK(read<float>(path) == std::vector<float>{1, -2});
 }

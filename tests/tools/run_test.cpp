@@ -22,9 +22,9 @@ kernel void saxpy(device const float* x [[buffer(0)]],
 
 template <typename T>
 std::vector<T> read_array(const std::filesystem::path& path) {
-  const auto header = tools::read_npy_header(path.string());
+  const auto header = tools::read_buffer_header(path.string());
   std::vector<T> values(header.byte_count / sizeof(T));
-  tools::read_npy_data(path.string(), header, std::as_writable_bytes(std::span(values)));
+  tools::read_buffer_data(path.string(), header, std::as_writable_bytes(std::span(values)));
   return values;
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("a NumPy file goes in and its shape comes out again") {
                 "--bytes", "a=float:10", "--save", "y=" + work.path("y.npy")});
 
   REQUIRE_MESSAGE(result.code == 0, result.errors);
-  CHECK(tools::read_npy_header(work.path("y.npy")).shape == std::vector<std::uint64_t>{2, 3});
+  CHECK(tools::read_buffer_header(work.path("y.npy")).shape == std::vector<std::uint64_t>{2, 3});
   CHECK(read_array<float>(work.path("y.npy")) == std::vector<float>{10, 20, 30, 40, 50, 60});
 }
 

@@ -21,6 +21,13 @@ class PEWTER_EXPORT ShaderSyntaxError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A file that cannot be read or written, or does not hold what it should. The message begins with
+/// the file's name.
+class PEWTER_EXPORT FileError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// A value of a type that the call does not take, found while running.
 class PEWTER_EXPORT TypeError : public std::invalid_argument {
  public:
