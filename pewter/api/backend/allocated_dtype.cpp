@@ -1,0 +1,23 @@
+#include "pewter/api/backend/allocated_dtype.h"
+
+#include "pewter/base/log.h"
+
+namespace pewter::backend {
+namespace {
+
+constexpr std::string_view kLogArea = "backend";
+
+}  // namespace
+
+Dtype allocated_dtype(HostDtype dtype) {
+  if (dtype == HostDtype::Complex64 || dtype == HostDtype::Complex128) {
+    log::warning(kLogArea, "no type of the device for {}; float32 is used", name_of(dtype));
+    return Dtype::Float32;
+  }
+  if (dtype == HostDtype::Float64) {
+    log::detail(kLogArea, "float64 is stored as float32");
+  }
+  return device_dtype(dtype).value_or(Dtype::Float32);
+}
+
+}  // namespace pewter::backend
