@@ -8,6 +8,7 @@
 #include "pewter/array/evaluation/iteration.h"
 #include "pewter/array/fusion/kernel_cache.h"
 #include "pewter/array/graph/primitive.h"
+#include "pewter/array/ops/copy.h"
 #include "pewter/array/ops/elementwise.h"
 #include "pewter/array/ops/kernel_call.h"
 #include "pewter/runtime/allocator.h"
@@ -58,6 +59,11 @@ std::uint32_t group_width(std::uint64_t count) {
       std::min<std::uint64_t>(std::max<std::uint64_t>(whole, kLanes), kGroupThreads));
 }
 
+/// What a reduction of nothing gives.
+double identity_of(ops::ReductionKind kind) {
+  return kind == ops::ReductionKind::Prod || kind == ops::ReductionKind::And ? 1 : 0;
+}
+
 /// Encodes one group; kept from one group to the next for its vectors' memory.
 class Encoder {
  public:
@@ -71,6 +77,11 @@ class Encoder {
     root_ = tape.entries()[group.root].node;
     reduction_ = root_->primitive->reduction();
 
+    if (reduction_ != nullptr && root_->inputs[0]->size == 0) {
+      graph::allocate_memory(*root_);
+      ops::encode_fill(stream, identity_of(reduction_->kind), *root_);
+      return;
+    }
     add_steps();
     if (reduction_ != nullptr) {
       encode_reduction(stream);

@@ -79,7 +79,17 @@ inline complex64_t raised(complex64_t a, complex64_t b) {
   return exp(b * log(a));
 }
 
-template <>
-inline bool converted<bool, complex64_t>(complex64_t a) { return a.re != 0.0f || a.im != 0.0f; }
 template <typename R>
-inline R converted(complex64_t a) { return R(a.re); }
+struct FromComplex {
+  static R convert(complex64_t a) { return R(a.re); }
+};
+template <>
+struct FromComplex<bool> {
+  static bool convert(complex64_t a) { return a.re != 0.0f || a.im != 0.0f; }
+};
+template <>
+struct FromComplex<complex64_t> {
+  static complex64_t convert(complex64_t a) { return a; }
+};
+template <typename R>
+inline R converted(complex64_t a) { return FromComplex<R>::convert(a); }
