@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
 #include "tests/metal/driver/command_support.h"
-#include "tests/metal/sanitizer_limits.h"
 #include "tests/support/log_capture.h"
+#include "tests/support/sanitizer_limits.h"
 
 namespace pewter::driver::test {
 namespace {

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "tests/metal/executor/executor_support.h"
-#include "tests/metal/sanitizer_limits.h"
+#include "tests/support/sanitizer_limits.h"
 
 namespace pewter::executor::test {
 namespace {
