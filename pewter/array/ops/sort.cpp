@@ -28,13 +28,16 @@ struct Extent {
   std::uint32_t parts;
 };
 
-constexpr std::size_t kGroup = 64;
+constexpr std::size_t kGroup = 256;
+constexpr std::uint32_t kSignBit = 0x80000000U;
+constexpr std::uint64_t kWideSignBit = std::uint64_t{1} << 63;
 
 std::uint32_t parts_of(std::uint64_t length, std::uint32_t part) {
   return static_cast<std::uint32_t>((length + part - 1) / part);
 }
 
-/// Sorts the last axis of a row contiguous array: its elements, or their places.
+/// Sorts the last axis of a row contiguous array of uint32 or uint64: its elements, or their
+/// places.
 class Sort final : public graph::Primitive {
  public:
   explicit Sort(bool gives_places) : gives_places_(gives_places) {}
@@ -90,7 +93,7 @@ class Sort final : public graph::Primitive {
       run.dispatch_threads(MTL::Size(rows * extent.parts, 1, 1), MTL::Size(kGroup, 1, 1));
     };
 
-    call("sort_runs", passes, {length, kRun, parts_of(length, kRun)}, false);
+    call("sort_runs", passes, {length, kRun, length}, false);
     std::uint64_t width = kRun;
     for (std::uint32_t left = passes; left > 0; --left, width *= 2) {
       call("sort_merge", left - 1,
@@ -112,20 +115,72 @@ int checked_axis(const char* origin, const array& a, int axis) {
   return placed;
 }
 
+/// Unsigned numbers in the order of the elements, what is no number last.
+array keys_of(const array& a, bool is_stable, StreamOrDevice s) {
+  switch (a.dtype()) {
+    case Dtype::Float16:
+    case Dtype::BFloat16:
+    case Dtype::Float32: {
+      // The two zeros are equal, but only where the elements themselves are not asked for.
+      const array wide = astype(a, Dtype::Float32, s);
+      const array bits = view(is_stable ? add(wide, array(0.0F), s) : wide, Dtype::UInt32, s);
+      const array is_negative = greater_equal(bits, array(kSignBit), s);
+      const array key =
+          bitwise_xor(bits, where(is_negative, array(0xffffffffU), array(kSignBit), s), s);
+      return where(isnan(wide, s), array(0xffffffffU), key, s);
+    }
+    case Dtype::Int8:
+    case Dtype::Int16:
+    case Dtype::Int32:
+      return bitwise_xor(view(astype(a, Dtype::Int32, s), Dtype::UInt32, s), array(kSignBit), s);
+    case Dtype::Int64:
+      return bitwise_xor(view(a, Dtype::UInt64, s), array(kWideSignBit), s);
+    case Dtype::UInt64:
+      return a;
+    default:
+      return astype(a, Dtype::UInt32, s);
+  }
+}
+
+/// The elements that keys stand for.
+array elements_of(const array& keys, Dtype dtype, StreamOrDevice s) {
+  switch (dtype) {
+    case Dtype::Float16:
+    case Dtype::BFloat16:
+    case Dtype::Float32: {
+      const array is_negative = less(keys, array(kSignBit), s);
+      const array bits =
+          bitwise_xor(keys, where(is_negative, array(0xffffffffU), array(kSignBit), s), s);
+      return astype(view(bits, Dtype::Float32, s), dtype, s);
+    }
+    case Dtype::Int8:
+    case Dtype::Int16:
+    case Dtype::Int32:
+      return astype(view(bitwise_xor(keys, array(kSignBit), s), Dtype::Int32, s), dtype, s);
+    case Dtype::Int64:
+      return view(bitwise_xor(keys, array(kWideSignBit), s), Dtype::Int64, s);
+    case Dtype::UInt64:
+      return keys;
+    default:
+      return astype(keys, dtype, s);
+  }
+}
+
 array sorted(const char* origin, const array& a, int axis, bool gives_places, StreamOrDevice s) {
   if (a.dtype() == Dtype::Complex64) {
     throw std::invalid_argument(fmt::format("[{}] complex numbers have no order", origin));
   }
   const int placed = checked_axis(origin, a, axis);
-  if (a.shape()[static_cast<std::size_t>(placed)] > std::numeric_limits<std::int32_t>::max() ||
-      a.size() / kRun > std::numeric_limits<std::uint32_t>::max()) {
+  if (a.size() > std::numeric_limits<std::uint32_t>::max()) {
     throw std::invalid_argument(
-        fmt::format("[{}] {} is too large to sort at once", origin, a.description()));
+        fmt::format("[{}] {} has more than 2^32 - 1 elements", origin, a.description()));
   }
   const int last = static_cast<int>(a.ndim()) - 1;
   const array rows = contiguous(placed == last ? ops::usable(a) : swapaxes(a, placed, last, s), s);
-  const array result = Sort::make(rows, gives_places, ops::stream_number(s));
-  return placed == last ? result : swapaxes(result, placed, last, s);
+  const array keys = contiguous(keys_of(rows, gives_places, s), s);
+  const array result = Sort::make(keys, gives_places, ops::stream_number(s));
+  const array given = gives_places ? result : elements_of(result, a.dtype(), s);
+  return placed == last ? given : swapaxes(given, placed, last, s);
 }
 
 /// Whether `kth` is a position on that axis.
