@@ -100,7 +100,12 @@ void TimedEvent::wait(Stream& stream) {
 
 bool TimedEvent::query() const {
   const auto recorded = marker();
-  return recorded && recorded->is_reached.load(std::memory_order_acquire);
+  if (!recorded) {
+    return false;
+  }
+  // The device may have passed the marker before the host has heard of it.
+  return recorded->is_reached.load(std::memory_order_acquire) ||
+         recorded->stream->completion_event()->signaledValue() >= recorded->task;
 }
 
 void TimedEvent::synchronize() const {
