@@ -32,6 +32,16 @@ bool wants_fast_math() {
   return wanted;
 }
 
+/// Headers of Metal before macOS 15 know fast math and nothing between.
+template <typename Options>
+void set_math_mode(Options& options, MathMode mode) {
+  if constexpr (requires { options.mathMode(); }) {
+    options.setMathMode(static_cast<decltype(options.mathMode())>(mode));
+  } else {
+    options.setFastMathEnabled(mode == MathMode::Fast);
+  }
+}
+
 bool is_compile_failure(const NS::Error* error) {
   return error != nullptr && error->code() == NS::Integer(MTL::LibraryErrorCompileFailure) &&
          error->domain()->isEqualToString(string("MTLLibraryErrorDomain"));
@@ -89,14 +99,14 @@ class TemporaryFile {
 }  // namespace
 
 std::shared_ptr<ShaderLibrary> ShaderLibrary::compile(std::string_view source) {
-  return compile(source, wants_fast_math() ? MTL::MathModeFast : MTL::MathModeSafe);
+  return compile(source, wants_fast_math() ? MathMode::Fast : MathMode::Safe);
 }
 
-std::shared_ptr<ShaderLibrary> ShaderLibrary::compile(std::string_view source, MTL::MathMode mode) {
+std::shared_ptr<ShaderLibrary> ShaderLibrary::compile(std::string_view source, MathMode mode) {
   const AutoreleaseScope scope;
   MTL::Device* metal = device();
   const auto options = NS::TransferPtr(MTL::CompileOptions::alloc()->init());
-  options->setMathMode(mode);
+  set_math_mode(*options.get(), mode);
 
   if (source.find('\0') != std::string_view::npos) {
     throw std::runtime_error("[mps::compile_shader] the text holds a zero character");

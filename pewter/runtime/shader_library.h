@@ -15,6 +15,9 @@ namespace pewter::runtime {
 
 class ShaderLibrary;
 
+/// What the compiler may do to floating-point arithmetic, by Metal's own numbers.
+enum class MathMode : std::uint8_t { Safe = 0, Relaxed = 1, Fast = 2 };
+
 /// A compiled kernel with what must be bound to it. Never changes; keeps its library alive.
 struct ShaderKernel {
   std::string name;
@@ -34,7 +37,7 @@ class ShaderLibrary : public std::enable_shared_from_this<ShaderLibrary> {
   /// Throws ShaderSyntaxError with every error that the compiler found, std::runtime_error for any
   /// other failure.
   static std::shared_ptr<ShaderLibrary> compile(std::string_view source);
-  static std::shared_ptr<ShaderLibrary> compile(std::string_view source, MTL::MathMode mode);
+  static std::shared_ptr<ShaderLibrary> compile(std::string_view source, MathMode mode);
   /// Throw std::runtime_error when the library cannot be loaded.
   static std::shared_ptr<ShaderLibrary> load_file(const std::string& path);
   static std::shared_ptr<ShaderLibrary> load_image(std::span<const std::byte> image);

@@ -28,7 +28,7 @@ const std::shared_ptr<const runtime::ShaderKernel>& generated_kernel(
   }
   const std::string text = kernel_text(structure);
   log::detail("fusion", "made a kernel for {}", describe(structure));
-  auto kernel = runtime::ShaderLibrary::compile(text, MTL::MathModeSafe)->kernel("generated");
+  auto kernel = runtime::ShaderLibrary::compile(text, runtime::MathMode::Safe)->kernel("generated");
   return kernels().emplace(*key, std::move(kernel)).first->second;
 }
 

@@ -23,16 +23,16 @@ namespace {
 using fast::CustomKernelCall;
 using fast::MathMode;
 
-MTL::MathMode metal_mode(MathMode mode) {
+runtime::MathMode metal_mode(MathMode mode) {
   switch (mode) {
     case MathMode::Safe:
-      return MTL::MathModeSafe;
+      return runtime::MathMode::Safe;
     case MathMode::Relaxed:
-      return MTL::MathModeRelaxed;
+      return runtime::MathMode::Relaxed;
     case MathMode::Fast:
       break;
   }
-  return MTL::MathModeFast;
+  return runtime::MathMode::Fast;
 }
 
 /// Compiled kernels by everything that makes them: equal names never share code.
