@@ -22,6 +22,7 @@
 #include "pewter/compiler/spmd/group_entry.h"
 #include "pewter/compiler/spmd/instruction_order.h"
 #include "pewter/compiler/spmd/program.h"
+#include "pewter/compiler/spmd/unrolling.h"
 #include "pewter/compiler/spmd/width.h"
 
 namespace pewter::compiler::codegen {
@@ -137,6 +138,7 @@ Result<KernelCode> compile_programs(llvm::Module& module,
                                     llvm::TargetMachine& machine,
                                     Optimiser& optimiser,
                                     KernelCode code) {
+  spmd::mark_private_walks(*module.getFunction(kThreadFunction), optimiser.functions());
   optimiser.simplify(module);
   if (auto checked = check_constants(module, plan); !checked) {
     return checked.error();

@@ -37,18 +37,14 @@ std::optional<Emitter::Interleaved> Emitter::find_interleaved(llvm::Instruction&
   const bool is_load = llvm::isa<llvm::LoadInst>(first);
   llvm::Type* type = llvm::getLoadStoreType(&first);
   const std::uint64_t size = layout_.getTypeStoreSize(type);
-  const auto base_and_offset = [&](const llvm::Instruction& access) {
-    llvm::APInt offset(64, 0);
-    const llvm::Value* base =
-        llvm::getLoadStorePointerOperand(&access)->stripAndAccumulateConstantOffsets(layout_,
-                                                                                     offset, true);
-    return std::pair(base, offset.getSExtValue());
+  const auto address_of = [&](const llvm::Instruction& access) {
+    return split_address(analyses_.evolution, llvm::getLoadStorePointerOperand(&access));
   };
   const auto stride = element_stride(llvm::getLoadStorePointerOperand(&first), size);
   if (!stride || layout_.getTypeSizeInBits(type) != size * 8) {
     return std::nullopt;
   }
-  const auto [base, first_offset] = base_and_offset(first);
+  const Address first_address = address_of(first);
   Interleaved found;
   found.stride = *stride;
   std::vector<std::int64_t> offsets;
@@ -56,11 +52,11 @@ std::optional<Emitter::Interleaved> Emitter::find_interleaved(llvm::Instruction&
     const bool is_access =
         is_load ? llvm::isa<llvm::LoadInst>(next) : llvm::isa<llvm::StoreInst>(next);
     if (is_access && llvm::getLoadStoreType(next) == type && !next->isAtomic() &&
-        !next->isVolatile()) {
-      const auto [other, offset] = base_and_offset(*next);
-      const std::int64_t distance = offset - first_offset;
+        !next->isVolatile() && matrix_half(next) == nullptr) {
+      const Address address = address_of(*next);
+      const std::int64_t distance = address.offset - first_address.offset;
       const auto bytes = static_cast<std::int64_t>(size);
-      if (other == base && distance % bytes == 0 &&
+      if (address.base == first_address.base && distance % bytes == 0 &&
           std::abs(distance) < bytes * static_cast<std::int64_t>(*stride)) {
         found.members.push_back(next);
         offsets.push_back(distance / bytes);

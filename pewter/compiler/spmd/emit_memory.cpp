@@ -113,6 +113,12 @@ void Emitter::emit_load(llvm::LoadInst& load) {
     }
     return;
   }
+  if (const MatrixPairs::Half* half = matrix_half(&load); half != nullptr) {
+    if (vectors_.count(&load) == 0) {
+      emit_row_loads(load, *half);
+    }
+    return;
+  }
   if (vectors_.count(&load) != 0 || emit_interleaved_load(load) || emit_transposed_load(load)) {
     return;
   }
@@ -250,7 +256,7 @@ void Emitter::emit_store(llvm::StoreInst& store) {
     store_to_one_place(store);
     return;
   }
-  if (emit_interleaved_store(store)) {
+  if (emit_interleaved_store(store) || emit_transposed_store(store)) {
     return;
   }
   const Chunks values = vector(value);

@@ -6,6 +6,9 @@
 #include "pewter/compiler/spmd/emitter.h"
 
 namespace pewter::compiler::spmd {
+
+using Kind = DeviceCall::Kind;
+
 namespace {
 
 /// A divisor with ones in place of constant zeros.
@@ -205,6 +208,9 @@ Chunks Emitter::affine_vector(const llvm::Value* value) {
 }
 
 const Chunks& Emitter::vector(const llvm::Value* value) {
+  if (const MatrixPairs::Half* half = matrix_half(value)) {
+    return lanes_of_half(value, *half);
+  }
   const auto found = vectors_.find(value);
   if (found != vectors_.end()) {
     return found->second;
@@ -325,11 +331,12 @@ void Emitter::emit_scalar(llvm::Instruction& instruction) {
 void Emitter::emit_lanewise(llvm::Instruction& instruction) {
   llvm::SmallVector<Chunks, 4> operands;
   const bool is_address = llvm::isa<llvm::GetElementPtrInst>(instruction);
+  const bool is_matrix = matrix_half(&instruction) != nullptr;
   for (const llvm::Value* operand : instruction.operands()) {
     if (is_address && analyses_.shapes.is_uniform(operand)) {
       operands.push_back(Chunks(lanes_.chunks(), scalar(operand)));
     } else {
-      operands.push_back(vector(operand));
+      operands.push_back(is_matrix ? row_operand(operand) : vector(operand));
     }
   }
   Chunks result;
@@ -396,6 +403,7 @@ void Emitter::emit_intrinsic(llvm::IntrinsicInst& intrinsic) {
     give_up("a function", intrinsic);
     return;
   }
+  const bool is_matrix = matrix_half(&intrinsic) != nullptr;
   llvm::SmallVector<Chunks, 4> operands;
   llvm::SmallVector<llvm::Type*, 2> overloads;
   if (llvm::isVectorIntrinsicWithOverloadTypeAtArg(id, -1)) {
@@ -410,7 +418,7 @@ void Emitter::emit_intrinsic(llvm::IntrinsicInst& intrinsic) {
       }
       operands.push_back(Chunks(lanes_.chunks(), scalar(operand)));
     } else {
-      operands.push_back(vector(operand));
+      operands.push_back(is_matrix ? row_operand(operand) : vector(operand));
     }
     if (llvm::isVectorIntrinsicWithOverloadTypeAtArg(id, static_cast<int>(i))) {
       overloads.push_back(operands.back()[0]->getType());
@@ -506,6 +514,17 @@ llvm::SmallVector<Chunks, 2> Emitter::components(const llvm::Value* value) {
 }
 
 void Emitter::emit_component(llvm::Instruction& instruction) {
+  const bool is_matrix =
+      keeps_rows_ && device_call(*instruction.getOperand(0)).kind == Kind::MatrixMultiply;
+  if (keeps_rows_ && llvm::isa<llvm::InsertElementInst>(instruction) &&
+      llvm::all_of(instruction.users(), [](const llvm::User* user) {
+        return llvm::isa<llvm::InsertElementInst>(user) ||
+               device_call(*user).kind == Kind::MatrixMultiply;
+      })) {
+    // A multiplication looks at the parts themselves.
+    components_[&instruction] = {};
+    return;
+  }
   llvm::SmallVector<Chunks, 2> parts = components(instruction.getOperand(0));
   unsigned index = 0;
   const bool is_vector = llvm::isa<llvm::InsertElementInst>(instruction) ||
@@ -530,6 +549,9 @@ void Emitter::emit_component(llvm::Instruction& instruction) {
   }
   if (llvm::isa<llvm::ExtractElementInst>(instruction) ||
       llvm::isa<llvm::ExtractValueInst>(instruction)) {
+    if (is_matrix && matrix_half(&instruction) == nullptr) {
+      parts = to_lanes(parts);
+    }
     if (analyses_.shapes.has_scalar(&instruction)) {
       define_scalar(&instruction, builder_.CreateExtractElement(parts[index][0], std::uint64_t(0)));
     }

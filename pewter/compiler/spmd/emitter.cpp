@@ -4,6 +4,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include "pewter/base/kernel_abi.h"
 #include "pewter/compiler/spmd/instruction_order.h"
 
 namespace pewter::compiler::spmd {
@@ -31,6 +32,8 @@ Emitter::Emitter(llvm::Function& source,
                    made->setMetadata(kChunkOfAccess, accessor_);
                  }
                })),
+      keeps_rows_(lane_count == nullptr && analyses.lanes.per_chunk == 8 &&
+                  analyses.lanes.width % abi::kSimdWidth == 0),
       mask_slots_(analyses.masks.vector_count()) {}
 
 Result<Tally> Emitter::run() {
@@ -399,7 +402,14 @@ void Emitter::store_phis(llvm::BasicBlock* from, llvm::BasicBlock* to, const Chu
     }
     const Shape& shape = analyses_.shapes.of(&phi);
     if (shape.needs_vector()) {
-      update.vector = vector(incoming);
+      if (const MatrixPairs::Half* half = matrix_half(&phi)) {
+        const auto* other = llvm::cast<llvm::PHINode>(half->other)->getIncomingValueForBlock(from);
+        const bool is_first = half->component == 0;
+        update.vector =
+            rows_of(is_first ? incoming : other, is_first ? other : incoming)[half->component];
+      } else {
+        update.vector = vector(incoming);
+      }
     }
     updates.push_back(std::move(update));
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,8 +11,10 @@
 #include "llvm/IR/IntrinsicInst.h"
 
 #include "pewter/base/result.h"
+#include "pewter/compiler/spmd/address.h"
 #include "pewter/compiler/spmd/device_call.h"
 #include "pewter/compiler/spmd/mask_plan.h"
+#include "pewter/compiler/spmd/matrix_pairs.h"
 #include "pewter/compiler/spmd/shape_analysis.h"
 
 namespace pewter::compiler::spmd {
@@ -31,18 +34,22 @@ using Chunks = llvm::SmallVector<llvm::Value*, 8>;
 
 /// What the emitter needs to know of the function that it turns into a program.
 struct Analyses {
-  Analyses(llvm::Function& function, Lanes program_lanes)
+  Analyses(llvm::Function& function, Lanes program_lanes, llvm::ScalarEvolution& scalar_evolution)
       : lanes(program_lanes),
+        evolution(scalar_evolution),
         uniformity(function, program_lanes.width),
         control_flow(function, uniformity),
         shapes(function, uniformity, control_flow, program_lanes.width),
-        masks(control_flow, uniformity) {}
+        masks(control_flow, uniformity),
+        matrices(function, shapes, masks, scalar_evolution) {}
 
   const Lanes lanes;
+  llvm::ScalarEvolution& evolution;
   const Uniformity uniformity;
   const ControlFlow control_flow;
   const ShapeAnalysis shapes;
   const MaskPlan masks;
+  const MatrixPairs matrices;
 };
 
 /// Accesses and branches by how they were emitted, for people who ask why a kernel is slow.
@@ -169,8 +176,18 @@ class Emitter {
   bool emit_interleaved_store(llvm::StoreInst& store);
 
   // Neighbouring words of each lane's own: emit_transposed.cpp.
-  std::vector<llvm::LoadInst*> find_row(llvm::LoadInst& first) const;
+  static constexpr unsigned kRow = 4;
+  using Row = std::array<llvm::Value*, kRow>;
+  std::vector<llvm::Instruction*> find_row(llvm::Instruction& first) const;
+  bool may_be_row(llvm::Instruction& access) const;
+  std::vector<llvm::Value*> row_addresses(llvm::Instruction& access,
+                                          llvm::Instruction& first,
+                                          unsigned chunk);
+  Row transpose(const Row& rows);
   bool emit_transposed_load(llvm::LoadInst& load);
+  const std::vector<llvm::Value*>* loaded_rows(llvm::ArrayRef<llvm::Instruction*> stores,
+                                               unsigned chunk) const;
+  bool emit_transposed_store(llvm::StoreInst& store);
 
   // Atomic operations: emit_atomics.cpp.
   void emit_atomic(llvm::Instruction& instruction);
@@ -191,12 +208,29 @@ class Emitter {
   void emit_shuffle_and_fill(llvm::CallInst& call, const DeviceCall& device);
   void emit_vote(llvm::CallInst& call, const DeviceCall& device);
   void emit_quad_vote(llvm::CallInst& call, const DeviceCall& device);
-  void emit_matrix_multiply(llvm::CallInst& call);
   llvm::Value* simdgroup_bits(const Chunks& mask, unsigned first_chunk);
   Chunks permute(const Chunks& values, llvm::ArrayRef<int> source_lanes);
   llvm::Value* in_memory(const Chunks& values, const llvm::Twine& name);
   llvm::Value* read_lanes(llvm::Value* memory, llvm::Type* element, llvm::Value* indices);
   unsigned chunks_per_simdgroup() const;
+
+  // Matrices of a simdgroup: emit_matrix.cpp.
+  const MatrixPairs::Half* matrix_half(const llvm::Value* value) const;
+  llvm::SmallVector<Chunks, 2> to_rows(const llvm::SmallVector<Chunks, 2>& lanes);
+  llvm::SmallVector<Chunks, 2> to_lanes(const llvm::SmallVector<Chunks, 2>& rows);
+  llvm::SmallVector<Chunks, 2> rows_of(const llvm::Value* first, const llvm::Value* second);
+  const Chunks& row_operand(const llvm::Value* value);
+  const Chunks& lanes_of_half(const llvm::Value* value, const MatrixPairs::Half& half);
+  void emit_row_loads(llvm::LoadInst& load, const MatrixPairs::Half& half);
+  struct MatrixInMemory {
+    llvm::Value* address = nullptr;
+    llvm::Value* row_bytes = nullptr;
+  };
+  const std::vector<MatrixInMemory>* rows_in_memory(const llvm::CallInst& call,
+                                                    const llvm::Value* first) const;
+  std::vector<MatrixInMemory> store_rows(const llvm::SmallVector<Chunks, 2>& rows);
+  llvm::Function* multiply_function(llvm::Type* element);
+  void emit_matrix_multiply(llvm::CallInst& call);
 
   // Small things.
   llvm::FixedVectorType* chunk_type(llvm::Type* element) const {
@@ -226,6 +260,15 @@ class Emitter {
   std::unordered_map<const llvm::Value*, llvm::SmallVector<Chunks, 2>> components_;
   /// Vectors that were made where they were needed: forgotten where that place does not dominate.
   std::vector<const llvm::Value*> made_here_;
+
+  /// Whether matrices are kept as rows: every lane of a simdgroup runs, and rows are chunks.
+  const bool keeps_rows_;
+  std::unordered_map<const llvm::Value*, std::vector<MatrixInMemory>> matrices_in_memory_;
+  std::unordered_map<const llvm::Value*, Chunks> taken_apart_;
+
+  /// What was loaded for each lane of a chunk, by the first load of its row.
+  std::map<std::pair<const llvm::Instruction*, unsigned>, std::vector<llvm::Value*>> rows_of_loads_;
+  std::unordered_map<const llvm::Instruction*, std::vector<llvm::Instruction*>> row_stores_;
 
   /// Stores that are done together with a later one of their block.
   std::unordered_map<const llvm::StoreInst*, Interleaved> interleaved_stores_;

@@ -271,7 +271,9 @@ class BlockOrder {
 
 void order_instructions(llvm::Function& program) {
   for (llvm::BasicBlock& block : program) {
-    BlockOrder(block).improve();
+    if (!program.hasFnAttribute(kOrdered)) {
+      BlockOrder(block).improve();
+    }
     // They have kept accesses in order where threads meet, and do nothing else.
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(block)) {
       const auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);

@@ -9,6 +9,9 @@ namespace pewter::compiler::spmd {
 inline constexpr const char* kChunkOfAccess = "pewter.chunk";
 inline constexpr unsigned kThreadgroupAccess = ~0U;
 
+/// Attribute of programs that are written in a good order already.
+inline constexpr const char* kOrdered = "pewter.ordered";
+
 /// Orders the instructions of a program for few registers.
 ///
 /// Programs are written one operation after the other, each for all chunks, so that as many values

@@ -7,6 +7,7 @@
 
 #include "llvm/IR/IRBuilder.h"
 
+#include "pewter/compiler/spmd/address.h"
 #include "pewter/compiler/spmd/uniformity.h"
 
 namespace pewter::compiler::spmd {
@@ -25,11 +26,11 @@ using Neighbours = std::vector<NarrowLoad>;
 
 class Merger {
  public:
-  Merger(llvm::Function& function, unsigned width)
-      : layout_(function.getDataLayout()), uniformity_(function, width) {}
+  Merger(llvm::Function& function, llvm::ScalarEvolution& evolution, unsigned width)
+      : layout_(function.getDataLayout()), evolution_(evolution), uniformity_(function, width) {}
 
   void run(llvm::BasicBlock& block) {
-    std::map<llvm::Value*, Neighbours> open;
+    std::map<const llvm::SCEV*, Neighbours> open;
     std::vector<Neighbours> found;
     const auto close = [&] {
       for (auto& [base, loads] : open) {
@@ -52,10 +53,8 @@ class Merger {
           layout_.getTypeSizeInBits(load->getType()) != static_cast<std::uint64_t>(size) * 8) {
         continue;
       }
-      llvm::APInt offset(64, 0);
-      llvm::Value* base =
-          load->getPointerOperand()->stripAndAccumulateConstantOffsets(layout_, offset, true);
-      open[base].push_back({load, offset.getSExtValue(), size});
+      const Address address = split_address(evolution_, load->getPointerOperand());
+      open[address.base].push_back({load, address.offset, size});
     }
     close();
     for (Neighbours& loads : found) {
@@ -122,14 +121,18 @@ class Merger {
   }
 
   const llvm::DataLayout& layout_;
+  llvm::ScalarEvolution& evolution_;
   const Uniformity uniformity_;
   std::vector<llvm::LoadInst*> merged_;
 };
 
 }  // namespace
 
-void merge_loads(llvm::Function& function, unsigned width) {
-  Merger merger(function, width);
+void merge_loads(llvm::Function& function,
+                 llvm::FunctionAnalysisManager& analyses,
+                 unsigned width) {
+  analyses.invalidate(function, llvm::PreservedAnalyses::none());
+  Merger merger(function, analyses.getResult<llvm::ScalarEvolutionAnalysis>(function), width);
   for (llvm::BasicBlock& block : function) {
     merger.run(block);
   }

@@ -53,7 +53,7 @@ Result<Programs> vectorise(llvm::Function& thread,
                            bool with_partial) {
   split_values(thread, analyses);
   unroll_walks(thread, analyses, lanes.width);
-  merge_loads(thread, lanes.width);
+  merge_loads(thread, analyses, lanes.width);
   widen_private_memory(thread, lanes.width);
   analyses.invalidate(thread, llvm::PreservedAnalyses::none());
   llvm::FunctionPassManager tidy;
@@ -73,7 +73,8 @@ Result<Programs> vectorise(llvm::Function& thread,
   if (with_partial) {
     programs.partial = new_program(thread, "pewter.partial_program", true);
   }
-  const Analyses found(thread, lanes);
+  analyses.invalidate(thread, llvm::PreservedAnalyses::none());
+  const Analyses found(thread, lanes, analyses.getResult<llvm::ScalarEvolutionAnalysis>(thread));
   for (llvm::Function* program : {programs.full, programs.partial}) {
     if (program == nullptr) {
       continue;

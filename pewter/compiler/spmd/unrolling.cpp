@@ -3,6 +3,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -19,6 +20,8 @@ namespace {
 constexpr unsigned kMaxIterations = 32;
 constexpr std::size_t kMaxInstructions = 800;
 constexpr std::int64_t kMaxStep = 16;
+// Of a whole nest of loops over private arrays.
+constexpr std::size_t kMaxPrivateInstructions = 4'000;
 
 bool walks(const llvm::Loop& loop, llvm::ScalarEvolution& evolution, const Uniformity& uniformity) {
   for (const llvm::BasicBlock* block : loop.blocks()) {
@@ -41,7 +44,47 @@ bool walks(const llvm::Loop& loop, llvm::ScalarEvolution& evolution, const Unifo
   return false;
 }
 
+/// Whether a private array is accessed at places that depend on the iteration.
+bool walks_private_memory(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  for (const llvm::BasicBlock* block : loop.blocks()) {
+    for (const llvm::Instruction& instruction : *block) {
+      const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction);
+      if (address != nullptr &&
+          llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address, 0)) &&
+          !evolution.isLoopInvariant(
+              evolution.getSCEV(const_cast<llvm::GetElementPtrInst*>(address)), &loop)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// Instructions of a loop when it and those inside are unrolled.
+std::size_t unrolled_size(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
+  std::size_t size = 0;
+  for (const llvm::BasicBlock* block : loop.blocks()) {
+    size += block->size();
+  }
+  for (const llvm::Loop* inner : loop.getSubLoops()) {
+    size += unrolled_size(*inner, evolution);
+  }
+  return size * std::max(1U, evolution.getSmallConstantTripCount(&loop));
+}
+
 }  // namespace
+
+void mark_private_walks(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
+  for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
+    const unsigned count = evolution.getSmallConstantTripCount(loop);
+    if (count > 1 && count <= kMaxIterations &&
+        unrolled_size(*loop, evolution) <= kMaxPrivateInstructions &&
+        walks_private_memory(*loop, evolution)) {
+      llvm::addStringMetadataToLoop(loop, "llvm.loop.unroll.full", 1);
+    }
+  }
+}
 
 void unroll_walks(llvm::Function& function,
                   llvm::FunctionAnalysisManager& analyses,

@@ -11,4 +11,7 @@ void unroll_walks(llvm::Function& function,
                   llvm::FunctionAnalysisManager& analyses,
                   unsigned width);
 
+/// Marks loops over private arrays for unrolling, so that the arrays become values.
+void mark_private_walks(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+
 }  // namespace pewter::compiler::spmd

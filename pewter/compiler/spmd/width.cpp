@@ -7,6 +7,7 @@
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
 
 #include "pewter/base/kernel_abi.h"
 #include "pewter/compiler/spmd/device_call.h"
@@ -23,6 +24,7 @@ constexpr unsigned kMaxChunks = 8;
 // Kernels with barriers run whole groups at once up to these sizes.
 constexpr unsigned kMaxWholeGroup = 256;
 constexpr unsigned kMaxWholeGroupInstructions = 700;
+constexpr unsigned kMaxMatrixInstructions = 2'000;
 
 /// Values of single lanes that an innermost loop keeps in registers. Integers mostly become
 /// addresses and do not count.
@@ -80,9 +82,19 @@ std::optional<unsigned> most_kept_values(llvm::Function& thread, bool with_strea
   return most;
 }
 
+bool multiplies_matrices(llvm::Function& thread) {
+  return llvm::any_of(llvm::instructions(thread), [](const llvm::Instruction& instruction) {
+    return device_call(instruction).kind == DeviceCall::Kind::MatrixMultiply;
+  });
+}
+
 }  // namespace
 
 bool can_run_whole_groups(llvm::Function& thread, const WidthHints& hints) {
+  if (hints.uses_barriers && multiplies_matrices(thread)) {
+    // Their sums are in memory in any case.
+    return thread.getInstructionCount() <= kMaxMatrixInstructions;
+  }
   return hints.uses_barriers && thread.getInstructionCount() <= kMaxWholeGroupInstructions &&
          most_kept_values(thread, false).value_or(0) == 0;
 }

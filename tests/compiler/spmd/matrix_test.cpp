@@ -139,4 +139,73 @@ TEST_CASE("powers of a diagonal matrix stay diagonal") {
   }
 }
 
+// Sums go through two loops, barriers, operations on their elements and a factor that is
+// overwritten before it is used.
+TEST_CASE("fragments are kept over loops and changed element by element") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    kernel void f(device const float* a [[buffer(0)]], device const half* b [[buffer(1)]],
+                  device float* c [[buffer(2)]], constant float& scale [[buffer(3)]],
+                  threadgroup float* tile [[threadgroup(0)]],
+                  uint lane [[thread_index_in_simdgroup]],
+                  uint simdgroup [[simdgroup_index_in_threadgroup]],
+                  uint t [[thread_index_in_threadgroup]]) {
+      const uint row = simdgroup * 16;
+      simdgroup_float8x8 sums[2][3];
+      for (uint i = 0; i < 2; ++i) {
+        for (uint j = 0; j < 3; ++j) sums[i][j] = make_filled_simdgroup_matrix<float, 8, 8>(1.0f);
+      }
+      for (uint k = 0; k < 40; k += 8) {
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (uint i = t; i < 32 * 8; i += 64) tile[i] = a[i / 8 * 40 + k + i % 8];
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        simdgroup_float8x8 fragments[2];
+        for (uint i = 0; i < 2; ++i) simdgroup_load(fragments[i], tile + (row + 8 * i) * 8, 8);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        tile[t] = -1.0f;
+        for (uint j = 0; j < 3; ++j) {
+          simdgroup_half8x8 other;
+          simdgroup_load(other, b + k * 48 + j * 16, 48);
+          for (uint i = 0; i < 2; ++i) {
+            simdgroup_multiply_accumulate(sums[i][j], fragments[i], other, sums[i][j]);
+          }
+        }
+        for (uint i = 0; i < 2; ++i) {
+          for (uint j = 0; j < 3; ++j) sums[i][j].thread_elements() *= scale;
+        }
+      }
+      for (uint i = 0; i < 2; ++i) {
+        for (uint j = 0; j < 3; ++j) {
+          if (j == 1) sums[i][j].thread_elements()[0] += float(lane);
+          simdgroup_store(sums[i][j], c + (row + 8 * i) * 24 + j * 8, 24);
+        }
+      }
+    })";
+  const auto a = whole_numbers(kRows * kInner, 3);
+  const auto b = whole_numbers(kInner * kColumns, 4);
+  std::vector<_Float16> halves(b.begin(), b.end());
+  std::vector<float> c(kRows * 24);
+  constexpr float kScale = 0.5F;
+
+  gpu.run(source, "f", {.grid = size(64), .group = size(64)}, a, halves, c, kScale,
+          test::ThreadgroupMemory{32 * 8 * sizeof(float)});
+
+  for (std::size_t row = 0; row < kRows; ++row) {
+    for (std::size_t column = 0; column < 24; ++column) {
+      float wanted = 1;
+      for (std::size_t k = 0; k < kInner; k += 8) {
+        for (std::size_t i = k; i < k + 8; ++i) {
+          wanted += a[row * kInner + i] * b[i * kColumns + column / 8 * 16 + column % 8];
+        }
+        wanted *= kScale;
+      }
+      if (column / 8 == 1 && column % 2 == 0) {
+        const std::size_t r = row % 8;
+        wanted += static_cast<float>(r / 4 * 16 + column % 8 / 4 * 8 + r % 4 * 2 + column % 4 / 2);
+      }
+      REQUIRE(c[row * 24 + column] == wanted);
+    }
+  }
+}
+
 }  // namespace pewter
