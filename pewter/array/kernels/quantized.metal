@@ -11,6 +11,26 @@ struct Extent {
   uint group_size;
 };
 
+/// The elements themselves, a thread to a word.
+template <typename T, uint kBits>
+[[kernel]] void quantized_unpack(device const uint* w [[buffer(0)]],
+                                 device const T* scales [[buffer(1)]],
+                                 device const T* biases [[buffer(2)]],
+                                 device T* out [[buffer(3)]],
+                                 constant uint& group_size [[buffer(4)]],
+                                 uint index [[thread_position_in_grid]]) {
+  constexpr uint kPerWord = 32 / kBits;
+  constexpr uint kMask = (1u << kBits) - 1;
+  const uint packed = w[index];
+  const uint group = index / (group_size / kPerWord);
+  const float scale = float(scales[group]);
+  const float bias = float(biases[group]);
+  out += ulong(index) * kPerWord;
+  for (uint i = 0; i < kPerWord; ++i) {
+    out[i] = T(metal::fma(scale, float(packed >> (i * kBits) & kMask), bias));
+  }
+}
+
 /// out = x @ transpose(w), a thread to an element: neighbours read neighbouring rows of w and the same x.
 template <typename T, uint kBits>
 [[kernel]] void quantized_rows(device const T* x [[buffer(0)]],
@@ -82,6 +102,9 @@ template <typename T, uint kBits>
       kernel_name<type, bits>) kernel_name<type, bits>;
 
 #define INSTANTIATE_TYPE(type, dtype)                \
+  INSTANTIATE(quantized_unpack, type, dtype, 2)      \
+  INSTANTIATE(quantized_unpack, type, dtype, 4)      \
+  INSTANTIATE(quantized_unpack, type, dtype, 8)      \
   INSTANTIATE(quantized_rows, type, dtype, 2)        \
   INSTANTIATE(quantized_rows, type, dtype, 4)        \
   INSTANTIATE(quantized_rows, type, dtype, 8)        \

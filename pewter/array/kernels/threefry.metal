@@ -30,12 +30,24 @@ static uint2 words_at(device const uint* key, constant Extent& extent, uint inde
   return threefry(uint2(key[0], key[1]), uint2(index, partner < extent.words ? partner : 0));
 }
 
+/// Words as they are.
+[[kernel]] void threefry_words(device const uint* key [[buffer(0)]],
+                               device uint* out [[buffer(1)]],
+                               constant Extent& extent [[buffer(2)]],
+                               uint index [[thread_position_in_grid]]) {
+  const uint2 words = words_at(key, extent, index);
+  out[index] = words.x;
+  if (extent.middle + index < extent.words) {
+    out[extent.middle + index] = words.y;
+  }
+}
+
 /// Words as they are, into memory whose last word may be cut short.
-[[kernel]] void threefry_bits(device const uint* key [[buffer(0)]],
-                              device uchar* out [[buffer(1)]],
-                              constant Extent& extent [[buffer(2)]],
-                              constant ulong& bytes [[buffer(3)]],
-                              uint index [[thread_position_in_grid]]) {
+[[kernel]] void threefry_bytes(device const uint* key [[buffer(0)]],
+                               device uchar* out [[buffer(1)]],
+                               constant Extent& extent [[buffer(2)]],
+                               constant ulong& bytes [[buffer(3)]],
+                               uint index [[thread_position_in_grid]]) {
   const uint2 words = words_at(key, extent, index);
   const uint places[2] = {index, extent.middle + index};
   for (uint i = 0; i < 2; ++i) {

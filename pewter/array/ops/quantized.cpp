@@ -58,6 +58,35 @@ class QuantizedMatmul final : public graph::Primitive {
   Extent extent_;
 };
 
+class Dequantize final : public graph::Primitive {
+ public:
+  Dequantize(std::string kernel, std::uint32_t group_size)
+      : kernel_(std::move(kernel)), group_size_(group_size) {}
+
+  std::string_view name() const override { return "dequantize"; }
+
+  void encode(runtime::Stream& stream,
+              std::span<const graph::NodePointer> inputs,
+              std::span<graph::Node* const> outputs) const override {
+    graph::Node& out = *outputs[0];
+    graph::allocate_memory(out);
+    if (out.size == 0) {
+      return;
+    }
+    const auto kernel = ops::shipped_kernel("quantized.metal", kernel_);
+    ops::KernelCall call(stream, *kernel);
+    for (const graph::NodePointer& input : inputs) {
+      call.input(*input);
+    }
+    call.output(out).value(group_size_);
+    call.dispatch_threads(MTL::Size(inputs[0]->size, 1, 1), MTL::Size(kGroup, 1, 1));
+  }
+
+ private:
+  std::string kernel_;
+  std::uint32_t group_size_;
+};
+
 void expect_format(const char* origin, int group_size, int bits) {
   if (group_size != 32 && group_size != 64 && group_size != 128) {
     throw std::invalid_argument(
@@ -160,13 +189,13 @@ array dequantize(const array& w,
                  int bits,
                  StreamOrDevice s) {
   const std::int64_t length = expect_parts("dequantize", w, scales, biases, group_size, bits);
-  const array mask(static_cast<std::uint32_t>((1U << static_cast<unsigned>(bits)) - 1U));
-  const array levels = bitwise_and(right_shift(expand_dims(w, -1, s), shifts(bits), s), mask, s);
-  const array groups = reshape(levels, with_last(w.shape(), {length / group_size, group_size}), s);
-  const array values =
-      add(multiply(astype(groups, scales.dtype(), s), expand_dims(scales, -1, s), s),
-          expand_dims(biases, -1, s), s);
-  return reshape(values, with_last(w.shape(), {length}), s);
+  const std::string kernel = fmt::format("quantized_unpack_{}_{}", name_of(scales.dtype()), bits);
+  return array(graph::make_computed(
+      with_last(w.shape(), {length}), scales.dtype(),
+      std::make_shared<Dequantize>(kernel, static_cast<std::uint32_t>(group_size)),
+      {contiguous(w, s).node_pointer(), contiguous(scales, s).node_pointer(),
+       contiguous(biases, s).node_pointer()},
+      ops::stream_number(s)));
 }
 
 array quantized_matmul(const array& x,

@@ -119,7 +119,8 @@ KeyWords threefry(const KeyWords& key, const KeyWords& counter) {
 }
 
 array threefry_bits(const array& key, Shape shape, Dtype dtype, std::uint32_t stream) {
-  return filled(key, std::move(shape), dtype, "threefry_bits", {}, stream);
+  return filled(key, std::move(shape), dtype,
+                dtype == Dtype::UInt32 ? "threefry_words" : "threefry_bytes", {}, stream);
 }
 
 array threefry_uniform(

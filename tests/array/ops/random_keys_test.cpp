@@ -66,8 +66,7 @@ TEST_CASE("blocks are those of the published test vectors of Threefry 2x32 with 
 }
 
 TEST_CASE("a key is the two halves of its seed") {
-  CHECK(keyed::key(0x123456789abcdef0).to_vector<std::uint32_t>() ==
-        Words{0x12345678, 0x9abcdef0});
+  CHECK(keyed::key(0x123456789abcdef0).to_vector<std::uint32_t>() == Words{0x12345678, 0x9abcdef0});
   CHECK(keyed::key(3).shape() == Shape{2});
   CHECK(keyed::key(3).dtype() == Dtype::UInt32);
 }
@@ -163,7 +162,7 @@ TEST_CASE("normal numbers have their mean and deviation, and tails") {
     CHECK(std::ranges::all_of(values, [](float v) { return std::isfinite(v); }));
   }
   const auto each = floats(keyed::normal({2, 10000}, Dtype::Float32, array({{0.0F}, {10.0F}}),
-                                          array({{1.0F}, {0.1F}}), keyed::key(3)));
+                                         array({{1.0F}, {0.1F}}), keyed::key(3)));
   CHECK(mean_of({each.begin() + 10000, each.end()}) == doctest::Approx(10).epsilon(0.01));
 }
 
@@ -245,8 +244,7 @@ TEST_CASE("keys, types and shapes that make no sense are refused") {
   CHECK_THROWS_AS(keyed::bits({2}, 3), std::invalid_argument);
   CHECK_THROWS_AS(keyed::bits({-1}), std::invalid_argument);
   CHECK_THROWS_AS(keyed::uniform({2}, Dtype::Int32), std::invalid_argument);
-  CHECK_THROWS_AS(keyed::uniform(array{1.0F, 2.0F, 3.0F}, array(4.0F), {2}),
-                  std::invalid_argument);
+  CHECK_THROWS_AS(keyed::uniform(array{1.0F, 2.0F, 3.0F}, array(4.0F), {2}), std::invalid_argument);
   CHECK_THROWS_AS(keyed::randint(0, 5, {2}, Dtype::Float32), std::invalid_argument);
   CHECK_THROWS_AS(keyed::bernoulli(array(1), Shape{2}), std::invalid_argument);
   CHECK_THROWS_AS(keyed::categorical(array{1.0F, 2.0F}, 1), std::invalid_argument);
