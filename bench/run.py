@@ -56,6 +56,11 @@ def numpy_python():
     return ""
 
 
+def array_peer(library, python):
+    """Whole-array operations by a library of Python's; `python` may be empty."""
+    return [python, str(Path(__file__).parent / "array_peer.py"), library]
+
+
 def peers(binaries):
     metal = [str(binaries / "bench_metal")]
     opencl = [str(binaries / "bench_opencl")]
@@ -84,6 +89,12 @@ def peers(binaries):
         Peer([str(binaries / "bench_blas")], {"openblas": "OpenBLAS"}, "libopenblas-dev", works="^matmul"),
         Peer(numpy, {"numpy": "NumPy"}, "python3-numpy", works=r"^(?!dispatch|compile|allocate)"),
     ]
+    arrays = [str(binaries / "bench_array")]
+    found.append(Peer(arrays, {"": OURS, "bandwidth": "bandwidth"}, "the library itself", works="^array_"))
+    found.append(Peer(array_peer("numpy", numpy_python()), {"numpy": "NumPy"}, "python3-numpy", works="^array_"))
+    for library, name, variable in [("mlx", "MLX", "BENCH_MLX_PYTHON"), ("torch", "PyTorch", "BENCH_TORCH_PYTHON")]:
+        command = array_peer(library, os.environ.get(variable, ""))
+        found.append(Peer(command, {library: name}, f"{variable}: a Python that has it", works="^array_"))
     for count in FEWER_THREADS:
         name = f"pewter, {count} thread{'s' if count > 1 else ''}"
         found.append(Peer(metal, {"": name}, "", {"PEWTER_THREADS": str(count)}, SCALED_WORKS))
@@ -92,6 +103,8 @@ def peers(binaries):
 
 # What is to be reached: pattern of the work, pattern of the peer, least ratio.
 GOALS = [
+    (r"^array_(add|gaussian|sum|softmax)_", r"^bandwidth$", 0.8),
+    (r"^array_", r"^(NumPy|MLX|PyTorch)$", 1.0),
     (r"^(dispatch_queued|dispatch_round_trip)$", r"^PoCL$", 10.0),
     (r"^compile_(first|cold)$", r"^PoCL$", 2.0),
     (r"^(?!dispatch|compile|allocate)", r"^PoCL$", 1.0),
@@ -319,7 +332,9 @@ def main():
             print(f"missing: {', '.join(peer.figures.values())} (needs {peer.needs})")
     if not running or running[0] is not everyone[0]:
         sys.exit(f"run.py: {everyone[0].command[0]} is missing or does not run; build it first")
-    works = [work for work in works_of(everyone[0].command) if re.search(options.only, work)]
+    ours = [peer for peer in running if OURS in peer.figures.values()]
+    listed = [work for peer in ours for work in works_of(peer.command)]
+    works = [work for work in dict.fromkeys(listed) if "/" not in work and re.search(options.only, work)]
     if not works:
         sys.exit(f"run.py: no work matches '{options.only}'")
 

@@ -88,7 +88,7 @@ std::vector<double> evaluated(const std::vector<array>& made, evaluation::Fusion
 
 TEST_CASE("random graphs give the same bits fused, unfused and one operation at a time") {
   unsigned seed = 1;
-  for (const std::size_t count : {1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 200}) {
+  for (const std::size_t count : {1, 2, 5, 13, 40, 200}) {
     CAPTURE(seed);
     CAPTURE(count);
     const std::vector<double> fused =

@@ -25,6 +25,8 @@ using fusion::Operand;
 constexpr std::size_t kMaxArgumentBytes = 4096;
 constexpr std::uint32_t kGroupThreads = 1024;
 constexpr std::uint32_t kLanes = 32;
+// Columns of a tile: what they read of 16 rows fits in the first cache.
+constexpr std::uint32_t kTileWidth = 64;
 // Elements of one dispatch over a linear index, a multiple of every group's size.
 constexpr std::size_t kMaxLinearCount = std::size_t{1} << 31U;
 // Rows shorter than a simdgroup go to one thread each.
@@ -208,6 +210,11 @@ class Encoder {
       call.dispatch_groups(
           MTL::Size((head.lengths[0] + width - 1) / width, head.lengths[1], iteration_.rest()),
           MTL::Size(width, 1, 1));
+    } else if (structure_.layout == Layout::Tiled) {
+      call.dispatch_groups(
+          MTL::Size((head.lengths[1] + fusion::kTileRows - 1) / fusion::kTileRows,
+                    (head.lengths[0] + kTileWidth - 1) / kTileWidth, iteration_.rest()),
+          MTL::Size(kTileWidth, 1, 1));
     } else {
       const std::uint32_t width = group_width(count);
       call.dispatch_groups(MTL::Size((count + width - 1) / width, 1, 1), MTL::Size(width, 1, 1));

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <stdexcept>
 
@@ -63,6 +64,11 @@ void Iteration::plan(const Shape& shape, std::size_t size, std::span<graph::Node
                    : along == 1 ? fusion::Access::Unit
                    : along == 0 ? fusion::Access::Same
                                 : fusion::Access::Strided;
+    // An input that runs along another axis: its cache lines serve several rows of the output.
+    if (!is_short && arguments_.axis_count > 1 && std::abs(along) > kShortAxis &&
+        std::abs(strides_[i][1]) < kShortAxis / 2) {
+      layout_ = fusion::Layout::Tiled;
+    }
   }
 }
 

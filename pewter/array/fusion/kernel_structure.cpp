@@ -20,6 +20,8 @@ const char* layout_name(Layout layout) {
       return "linear";
     case Layout::Grid:
       return "grid";
+    case Layout::Tiled:
+      return "tiled";
     case Layout::Divided:
       return "divided";
     case Layout::Rows:

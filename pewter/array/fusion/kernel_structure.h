@@ -15,6 +15,7 @@ namespace pewter::fusion {
 enum class Layout : std::uint8_t {
   Linear,   ///< element i of everything
   Grid,     ///< x along the last axis, y and z along the two before it and the rest
+  Tiled,    ///< as Grid, in squares: for inputs that run along another axis than the output
   Divided,  ///< coordinates from divisions of the thread's number; for short last axes
   Rows,     ///< a simdgroup along each row that is reduced
   Columns,  ///< a thread for each column that is reduced
@@ -78,6 +79,9 @@ struct KernelStructure {
 
 /// The axes of an iteration that are left when neighbours are joined, at most.
 inline constexpr std::size_t kMaxAxes = 8;
+
+/// Rows that a group of the tiled layout takes one after the other: so many lie in a cache line.
+inline constexpr std::uint32_t kTileRows = 16;
 
 /// The arguments of a kernel without reduction, before the constants (8 bytes each). The text of
 /// kernels declares the same.

@@ -80,6 +80,9 @@ class Writer {
       case Layout::Grid:
         write_grid();
         break;
+      case Layout::Tiled:
+        write_tiled();
+        break;
       case Layout::Divided:
         write_divided();
         break;
@@ -160,6 +163,11 @@ class Writer {
       case Layout::Divided:
         line("    uint x [[thread_position_in_grid]]) {{");
         break;
+      case Layout::Tiled:
+        line("    uint3 group [[threadgroup_position_in_grid]],");
+        line("    uint width [[threads_per_threadgroup]],");
+        line("    uint lane [[thread_index_in_threadgroup]]) {{");
+        break;
       case Layout::Grid:
       case Layout::Columns:
         line("    uint3 thread_position [[thread_position_in_grid]]) {{");
@@ -188,6 +196,41 @@ class Writer {
       line("  const device {}* from{} = input{} + y * arguments.strides[{}][1];", input_type(i), i,
            i, i);
     });
+    write_rest_axes();
+    write_steps("  ");
+    for (std::size_t i = 0; i < structure_.outputs.size(); ++i) {
+      line("  device {}* to{} = output{} + at;",
+           stored_type(structure_.steps[structure_.outputs[i]].result), i, i);
+    }
+    write_stores("x", "to");
+  }
+
+  // Neighbouring groups are neighbours along y, so that what they read of a cache line is still in
+  // the cache.
+  void write_tiled() {
+    line("  const uint x = group.y * width + lane;");
+    line("  if (x >= arguments.lengths[0]) {{ return; }}");
+    line("  const uint first = group.x * {};", kTileRows);
+    line("  const uint end = min(first + {}, arguments.lengths[1]);", kTileRows);
+    line("  uint rest = group.z;");
+    line("  ulong at = (ulong(rest) * arguments.lengths[1] + first) * arguments.lengths[0];");
+    for_each_input([&](std::size_t i) {
+      line("  const device {}* from{} = input{} + first * arguments.strides[{}][1];", input_type(i),
+           i, i, i);
+    });
+    write_rest_axes();
+    line("  for (uint y = first; y < end; ++y) {{");
+    write_steps("    ");
+    for (std::size_t i = 0; i < structure_.outputs.size(); ++i) {
+      const std::uint16_t step = structure_.outputs[i];
+      line("    output{}[at + x] = {}(v{});", i, stored_type(structure_.steps[step].result), step);
+    }
+    line("    at += arguments.lengths[0];");
+    for_each_input([&](std::size_t i) { line("    from{} += arguments.strides[{}][1];", i, i); });
+    line("  }}");
+  }
+
+  void write_rest_axes() {
     line("  for (uint axis = 2; axis < arguments.axis_count; ++axis) {{");
     line("    const uint above = rest / arguments.lengths[axis];");
     line("    const uint here = rest - above * arguments.lengths[axis];");
@@ -195,12 +238,6 @@ class Writer {
     for_each_input(
         [&](std::size_t i) { line("    from{} += here * arguments.strides[{}][axis];", i, i); });
     line("  }}");
-    write_steps("  ");
-    for (std::size_t i = 0; i < structure_.outputs.size(); ++i) {
-      line("  device {}* to{} = output{} + at;",
-           stored_type(structure_.steps[structure_.outputs[i]].result), i, i);
-    }
-    write_stores("x", "to");
   }
 
   void write_divided() {

@@ -11,7 +11,11 @@ struct Progression {
 
 // Whole numbers are counted exactly, the others with one rounding each.
 template <typename T>
-inline T element_of(constant Progression& p, uint i) { return T(p.whole_start + p.whole_step * long(i)); }
+inline T element_of(constant Progression& p, uint i) { return T(uint(p.whole_start) + uint(p.whole_step) * i); }
+template <>
+inline long element_of<long>(constant Progression& p, uint i) { return p.whole_start + p.whole_step * long(i); }
+template <>
+inline ulong element_of<ulong>(constant Progression& p, uint i) { return ulong(p.whole_start + p.whole_step * long(i)); }
 template <>
 inline float element_of<float>(constant Progression& p, uint i) { return fma(float(i), p.step, p.start); }
 template <>

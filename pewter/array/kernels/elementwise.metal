@@ -53,11 +53,11 @@ inline T imaginary_part(T) { return T(0); }
 
 template <typename T>
 inline T greater_of(T a, T b) { return a > b ? a : b; }
-inline float greater_of(float a, float b) { return isnan(a) ? a : isnan(b) ? b : a > b ? a : b; }
+inline float greater_of(float a, float b) { return b > a || b != b ? b : a; }
 
 template <typename T>
 inline T lesser_of(T a, T b) { return a < b ? a : b; }
-inline float lesser_of(float a, float b) { return isnan(a) ? a : isnan(b) ? b : a < b ? a : b; }
+inline float lesser_of(float a, float b) { return b < a || b != b ? b : a; }
 
 // Division by 0 and of the least number by -1 would trap.
 template <typename T>

@@ -51,25 +51,36 @@ kernel void softmax(const device T* in [[buffer(0)]],
   // Rows of minus infinity become NaN by the division below, as 0 / 0.
   high = isinf(high) && high < 0 ? 0.0f : high;
 
+  // Exponentials of floats wait in the output for their sum; halves would lose digits there.
+  constexpr bool kKeeps = sizeof(T) == 4;
   float sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
   for (uint i = 0; i < whole; i += 128) {
-    sum0 += exp(float(in[i + lane]) - high);
-    sum1 += exp(float(in[i + 32 + lane]) - high);
-    sum2 += exp(float(in[i + 64 + lane]) - high);
-    sum3 += exp(float(in[i + 96 + lane]) - high);
+    const float a = exp(float(in[i + lane]) - high), b = exp(float(in[i + 32 + lane]) - high);
+    const float c = exp(float(in[i + 64 + lane]) - high), d = exp(float(in[i + 96 + lane]) - high);
+    if (kKeeps) {
+      out[i + lane] = T(a);
+      out[i + 32 + lane] = T(b);
+      out[i + 64 + lane] = T(c);
+      out[i + 96 + lane] = T(d);
+    }
+    sum0 += a;
+    sum1 += b;
+    sum2 += c;
+    sum3 += d;
   }
   for (uint i = whole + lane; i < rows.length; i += 32) {
-    sum0 += exp(float(in[i]) - high);
+    const float a = exp(float(in[i]) - high);
+    if (kKeeps) {
+      out[i] = T(a);
+    }
+    sum0 += a;
   }
   const float scale = 1.0f / row_sum((sum0 + sum1) + (sum2 + sum3));
-  for (uint i = 0; i < whole; i += 128) {
-    out[i + lane] = T(exp(float(in[i + lane]) - high) * scale);
-    out[i + 32 + lane] = T(exp(float(in[i + 32 + lane]) - high) * scale);
-    out[i + 64 + lane] = T(exp(float(in[i + 64 + lane]) - high) * scale);
-    out[i + 96 + lane] = T(exp(float(in[i + 96 + lane]) - high) * scale);
+  for (uint i = 0; i < whole; i += 32) {
+    out[i + lane] = kKeeps ? T(float(out[i + lane]) * scale) : T(exp(float(in[i + lane]) - high) * scale);
   }
   for (uint i = whole + lane; i < rows.length; i += 32) {
-    out[i] = T(exp(float(in[i]) - high) * scale);
+    out[i] = kKeeps ? T(float(out[i]) * scale) : T(exp(float(in[i]) - high) * scale);
   }
 }
 

@@ -72,7 +72,9 @@ void encode_copy(runtime::Stream& stream,
   }
   const Layout layout = joined(from.shape, from.strides, strides);
   const std::size_t bytes = size_of(from.dtype);
-  const auto kernel = shipped_kernel("copy.metal", fmt::format("copy_{}", bytes));
+  const bool by_rows = layout.from_strides[0] == 1 && layout.to_strides[0] == 1;
+  const auto kernel =
+      shipped_kernel("copy.metal", fmt::format("{}_{}", by_rows ? "copy_rows" : "copy", bytes));
   std::uint64_t rest = 1;
   for (std::size_t axis = 2; axis < kMaxAxes; ++axis) {
     rest *= layout.lengths[axis];
@@ -100,7 +102,7 @@ void encode_fill(runtime::Stream& stream, double number, const graph::Node& to) 
   // Rows of a length that one axis of the grid can have.
   constexpr std::size_t kRow = std::size_t{1} << 30U;
   const std::size_t bytes = size_of(to.dtype);
-  const auto kernel = shipped_kernel("copy.metal", fmt::format("copy_{}", bytes));
+  const auto kernel = shipped_kernel("copy.metal", fmt::format("fill_{}", bytes));
   for (std::size_t first = 0; first < to.size; first += kRow) {
     Layout layout = {};
     std::fill(std::begin(layout.lengths), std::end(layout.lengths), 1U);

@@ -1,0 +1,234 @@
+#include <pewter/eval.h>
+#include <pewter/fast.h>
+#include <pewter/ops.h>
+#include <pewter/random.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/support/data.h"
+#include "bench/support/measure.h"
+
+// Operations on whole arrays, each as one evaluation, and what memory alone would take.
+namespace bench {
+namespace {
+
+using pewter::array;
+using pewter::Shape;
+
+constexpr std::size_t kRows = 4096;
+constexpr std::size_t kColumns = 1024;
+
+array uniform_array(const Shape& shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t length : shape) {
+    count *= length;
+  }
+  const std::vector<float> values = uniform_floats(static_cast<std::size_t>(count), -2, 2, 1);
+  return array(values, shape);
+}
+
+std::string expect_near(double got, double expected, double tolerance) {
+  return std::abs(got - expected) <= tolerance
+             ? ""
+             : std::to_string(got) + " instead of " + std::to_string(expected);
+}
+
+/// Evaluates what `make` makes of one array; `expected` is one element of it.
+Prepared evaluation(const array& x,
+                    const std::function<array(const array&)>& make,
+                    std::size_t element,
+                    double expected,
+                    double tolerance) {
+  auto last = std::make_shared<array>(0.0F);
+  return {.run =
+              [=] {
+                *last = make(x);
+                pewter::eval(*last);
+              },
+          .check =
+              [=] {
+                const array flat = pewter::reshape(*last, {-1});
+                return expect_near(flat.to_vector<float>()[element], expected, tolerance);
+              }};
+}
+
+/// Reads `inputs` arrays and writes `outputs` ones with all cores, and does nothing else.
+Prepared traffic(std::size_t count, int inputs, int outputs) {
+  struct State {
+    std::vector<std::vector<float>> memory;
+    double sum = 0;
+  };
+  auto state = std::make_shared<State>();
+  for (int i = 0; i < inputs + outputs; ++i) {
+    state->memory.emplace_back(count, 1.0F);
+  }
+  const std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
+  return {.run =
+              [=] {
+                std::vector<std::thread> workers;
+                std::vector<float> sums(threads * 64);
+                for (std::size_t t = 0; t < threads; ++t) {
+                  workers.emplace_back([&, t] {
+                    const std::size_t first = count / threads * t;
+                    const std::size_t length = count / threads;
+                    for (int o = 0; o < outputs; ++o) {
+                      std::memcpy(
+                          state->memory[static_cast<std::size_t>(inputs + o)].data() + first,
+                          state->memory[0].data() + first, length * sizeof(float));
+                    }
+                    for (int i = outputs > 0 ? 1 : 0; i < inputs; ++i) {
+                      const float* from = state->memory[static_cast<std::size_t>(i)].data() + first;
+                      float partial[32] = {};
+                      for (std::size_t k = 0; k + 32 <= length; k += 32) {
+                        for (std::size_t lane = 0; lane < 32; ++lane) {
+                          partial[lane] += from[k + lane];
+                        }
+                      }
+                      for (const float each : partial) {
+                        sums[t * 64] += each;
+                      }
+                    }
+                  });
+                }
+                for (std::thread& worker : workers) {
+                  worker.join();
+                }
+                state->sum = sums[0];
+              },
+          .check = [] { return std::string(); }};
+}
+
+void add_bandwidth_works() {
+  const auto elements = static_cast<double>(kElements);
+  const Shape whole = {static_cast<std::int64_t>(kElements)};
+  add("array_add_16M", Unit::GigabytesPerSecond, elements * 12, [=] {
+    const array x = uniform_array(whole);
+    return evaluation(
+        x, [x](const array& a) { return a + x; }, 5, 2 * x.to_vector<float>()[5], 1e-6);
+  });
+  add("array_add_16M/bandwidth", Unit::GigabytesPerSecond, elements * 12,
+      [] { return traffic(kElements, 2, 1); });
+  add("array_gaussian_16M", Unit::GigabytesPerSecond, elements * 8, [=] {
+    const array x = uniform_array(whole);
+    const double value = x.to_vector<float>()[7];
+    return evaluation(
+        x, [](const array& a) { return pewter::exp(-pewter::square(a)); }, 7,
+        std::exp(-value * value), 1e-6);
+  });
+  add("array_gaussian_16M/bandwidth", Unit::GigabytesPerSecond, elements * 8,
+      [] { return traffic(kElements, 1, 1); });
+  add("array_sum_16M", Unit::GigabytesPerSecond, elements * 4, [=] {
+    const array x = pewter::ones(whole);
+    x.eval();
+    return evaluation(
+        x, [](const array& a) { return pewter::sum(a); }, 0, static_cast<double>(kElements), 0);
+  });
+  add("array_sum_16M/bandwidth", Unit::GigabytesPerSecond, elements * 4,
+      [] { return traffic(kElements, 1, 0); });
+  add("array_softmax_4096x1024", Unit::GigabytesPerSecond, kRows * kColumns * 8.0, [] {
+    const array x = pewter::ones({kRows, kColumns});
+    x.eval();
+    return evaluation(
+        x, [](const array& a) { return pewter::softmax(a, -1); }, 3, 1.0 / kColumns, 1e-8);
+  });
+  add("array_softmax_4096x1024/bandwidth", Unit::GigabytesPerSecond, kRows * kColumns * 8.0,
+      [] { return traffic(kRows * kColumns, 1, 1); });
+  add("array_layer_norm_4096x1024", Unit::GigabytesPerSecond, kRows * kColumns * 8.0, [] {
+    const array x = uniform_array({kRows, kColumns});
+    const double expected =
+        pewter::fast::layer_norm(x, std::nullopt, std::nullopt, 1e-5F).to_vector<float>()[0];
+    return evaluation(
+        x,
+        [](const array& a) {
+          return pewter::fast::layer_norm(a, std::nullopt, std::nullopt, 1e-5F);
+        },
+        0, expected, 0);
+  });
+}
+
+void add_random_works() {
+  const Shape whole = {static_cast<std::int64_t>(kElements)};
+  const auto works = {std::pair{"array_normal_16M", true}, std::pair{"array_uniform_16M", false}};
+  for (const auto& [name, is_normal] : works) {
+    const bool normal = is_normal;
+    add(name, Unit::MegaelementsPerSecond, static_cast<double>(kElements), [=] {
+      auto last = std::make_shared<array>(0.0F);
+      return Prepared{
+          .run =
+              [=] {
+                *last = normal ? pewter::random::normal(whole) : pewter::random::uniform(whole);
+                pewter::eval(*last);
+              },
+          .check =
+              [=] {
+                return expect_near(pewter::mean(*last).item<float>(), normal ? 0 : 0.5, 0.01);
+              }};
+    });
+  }
+}
+
+void add_product_works() {
+  for (const std::int64_t n : {1024, 2048}) {
+    const auto length = static_cast<double>(n);
+    add("array_matmul_" + std::to_string(n), Unit::GigaflopsPerSecond, 2 * length * length * length,
+        [n, length] {
+          const array x = pewter::ones({n, n});
+          x.eval();
+          return evaluation(x, [](const array& a) { return pewter::matmul(a, a); }, 9, length, 0);
+        });
+  }
+}
+
+void add_overhead_works() {
+  constexpr int kOperations = 1000;
+  add("array_chain_1000", Unit::Microseconds, kOperations, [] {
+    const array x = pewter::ones({16});
+    x.eval();
+    return evaluation(
+        x,
+        [](const array& a) {
+          array y = a;
+          for (int i = 0; i < kOperations; ++i) {
+            y = y + 1.0F;
+          }
+          return y;
+        },
+        3, kOperations + 1, 0);
+  });
+  add("array_create", Unit::Microseconds, kOperations, [] {
+    return Prepared{.run =
+                        [] {
+                          for (int i = 0; i < kOperations; ++i) {
+                            const array made = array::empty({256}, pewter::Dtype::Float32);
+                          }
+                        },
+                    .check = [] { return std::string(); }};
+  });
+  add("array_compiled_call", Unit::Microseconds, 1, [] {
+    const auto function =
+        std::make_shared<pewter::ArrayFunction>(pewter::compile([](const std::vector<array>& in) {
+          return std::vector<array>{pewter::tanh(in[0] * in[1] + 1.0F) / 2.0F};
+        }));
+    const array x = pewter::ones({64});
+    x.eval();
+    return Prepared{.run = [=] { pewter::eval((*function)({x, x})); },
+                    .check = [] { return std::string(); }};
+  });
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argument_count, char** arguments) {
+  bench::add_bandwidth_works();
+  bench::add_random_works();
+  bench::add_product_works();
+  bench::add_overhead_works();
+  return bench::run_works(argument_count, arguments);
+}
