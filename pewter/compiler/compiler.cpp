@@ -345,7 +345,8 @@ std::string llvm_version() {
 }
 
 std::string target_cpu() {
-  return cpu::level();
+  static const std::string target = environment::text("PEWTER_TARGET").value_or(cpu::level());
+  return target;
 }
 
 }  // namespace pewter::compiler

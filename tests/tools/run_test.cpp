@@ -82,7 +82,7 @@ TEST_CASE("buffers and bytes are matched to parameters by index") {
 TEST_CASE("a NumPy file goes in and its shape comes out again") {
   const Workspace work(kSaxpy);
   const std::vector<float> input = {1, 2, 3, 4, 5, 6};
-  tools::write_npy(work.path("x.npy"), {}, {2, 3}, std::as_bytes(std::span(input)));
+  write_npy(work.path("x.npy"), "<f4", {2, 3}, std::as_bytes(std::span(input)));
   const auto result =
       work.run({"--grid", "6", "--buffer", "x=" + work.path("x.npy"), "--buffer", "y=zeros:f32:2x3",
                 "--bytes", "a=float:10", "--save", "y=" + work.path("y.npy")});

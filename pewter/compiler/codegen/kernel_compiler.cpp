@@ -32,7 +32,7 @@ namespace {
 // in case those come up.
 constexpr unsigned kSmallInstructions = 150;
 // Beyond this, compiling takes longer than running ever will.
-constexpr unsigned kMaxInstructions = 6'000;
+constexpr unsigned kMaxInstructions = 10'000;
 
 Result<void> verify(llvm::Module& module, const char* step) {
   std::string text;
@@ -152,11 +152,13 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   hints.uses_simdgroup = code.uses_simdgroup;
   hints.uses_barriers = code.uses_barriers;
   hints.group_threads = is_exact ? size_x * size_y * size_z : 0;
+  hints.per_chunk = spmd::lanes_per_chunk(machine);
   spmd::Lanes lanes;
   lanes.width = plan.lanes != 0 ? plan.lanes : spmd::choose_width(thread, hints);
   if (code.uses_simdgroup) {
     lanes.width = std::max(lanes.width, abi::kSimdWidth);
   }
+  lanes.per_chunk = std::min(hints.per_chunk, lanes.width);
   lanes.others_wait = !is_exact || hints.group_threads > lanes.width;
   code.depends_on_shape = uses_position(module);
   code.gains_from_size = !is_exact && plan.lanes == 0 && spmd::can_run_whole_groups(thread, hints);
@@ -207,6 +209,7 @@ Result<KernelCode> compile_kernel(llvm::Module& module, const KernelPlan& plan) 
   Optimiser optimiser(**machine);
 
   show(module, "clang");
+  optimiser.end_tail_recursion(module);
   normalise(module, plan);
   bind_constants(module, plan);
   if (auto built = build_thread_function(module, plan); !built) {

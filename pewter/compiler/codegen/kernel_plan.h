@@ -32,7 +32,8 @@ struct KernelPlan {
   std::vector<PlannedParameter> parameters;
   std::vector<PlannedConstant> constants;
   MathMode math_mode = MathMode::Fast;
-  /// Code generation level, for instance "x86-64-v3".
+  /// What code is generated for: a level, for instance "x86-64-v3", or another machine and its
+  /// processor, "aarch64-linux-gnu:neoverse-n1".
   std::string cpu;
   ExecutionMode mode = ExecutionMode::Scalar;
   /// Lanes of a program; 0 to choose.

@@ -52,7 +52,19 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const KernelPla
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
   });
-  const std::string triple = llvm::sys::getDefaultTargetTriple();
+  std::string triple = llvm::sys::getDefaultTargetTriple();
+  std::string cpu = plan.cpu;
+  if (const std::size_t colon = cpu.find(':'); colon != std::string::npos) {
+    static std::once_flag others;
+    std::call_once(others, [] {
+      llvm::InitializeAllTargetInfos();
+      llvm::InitializeAllTargets();
+      llvm::InitializeAllTargetMCs();
+      llvm::InitializeAllAsmPrinters();
+    });
+    triple = cpu.substr(0, colon);
+    cpu.erase(0, colon + 1);
+  }
   std::string reason;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, reason);
   if (target == nullptr) {
@@ -63,7 +75,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const KernelPla
   options.AllowFPOpFusion =
       plan.math_mode == MathMode::Safe ? llvm::FPOpFusion::Standard : llvm::FPOpFusion::Fast;
   std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, plan.cpu, "", options, llvm::Reloc::PIC_,
+      target->createTargetMachine(triple, cpu, "", options, llvm::Reloc::PIC_,
                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   if (machine == nullptr) {
     return failure("no code generator for " + triple);

@@ -8,6 +8,7 @@
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Scalar/TailRecursionElimination.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 
 #include "pewter/compiler/codegen/entry_point.h"
@@ -33,6 +34,24 @@ Optimiser::Optimiser(llvm::TargetMachine& machine)
   builder_.registerFunctionAnalyses(functions_);
   builder_.registerLoopAnalyses(loops_);
   builder_.crossRegisterProxies(loops_, functions_, components_, modules_);
+}
+
+void Optimiser::end_tail_recursion(llvm::Module& module) {
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::TailCallElimPass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  for (llvm::Function& function : module) {
+    const bool calls_itself = llvm::any_of(function.users(), [&](const llvm::User* user) {
+      const auto* call = llvm::dyn_cast<llvm::CallInst>(user);
+      return call != nullptr && call->getFunction() == &function;
+    });
+    if (calls_itself && !function.isDeclaration()) {
+      passes.run(function, functions_);
+    }
+  }
 }
 
 void Optimiser::expand(llvm::Module& module) {

@@ -10,6 +10,9 @@ class Optimiser {
  public:
   explicit Optimiser(llvm::TargetMachine& machine);
 
+  /// Makes loops of functions whose last act is to call themselves, so that they can be inlined.
+  void end_tail_recursion(llvm::Module& module);
+
   /// Inlines everything and folds what that shows, enough to see which constants and bindings are
   /// used.
   void expand(llvm::Module& module);

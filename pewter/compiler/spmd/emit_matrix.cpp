@@ -263,7 +263,7 @@ void Emitter::emit_matrix_multiply(llvm::CallInst& call) {
         }
       }
       const bool is_rows =
-          llvm::isa<llvm::Constant>(argument) ||
+          (llvm::isa<llvm::Constant>(argument) && lanes_.per_chunk == kRows) ||
           (keeps_rows_ && device_call(*argument).kind == DeviceCall::Kind::MatrixMultiply);
       if (!is_rows) {
         operands[i] = to_rows(operands[i]);

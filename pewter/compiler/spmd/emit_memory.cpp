@@ -18,11 +18,15 @@ bool Emitter::is_private_memory(const llvm::Value* pointer) const {
   return llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer, 0));
 }
 
+// Hidden from the optimiser, which would make branches of the choice between it and other memory.
 llvm::Value* Emitter::spare_memory() {
   if (spare_memory_ == nullptr) {
     llvm::AllocaInst* slot = new_slot(llvm::ArrayType::get(builder_.getInt64Ty(), 8), "spare");
     slot->setAlignment(llvm::Align(64));
-    spare_memory_ = slot;
+    llvm::AllocaInst* address = new_slot(builder_.getPtrTy(), "spare.address");
+    llvm::IRBuilder<> entry(allocas_);
+    entry.CreateStore(slot, address, true);
+    spare_memory_ = entry.CreateLoad(builder_.getPtrTy(), address, true);
   }
   return spare_memory_;
 }

@@ -16,7 +16,10 @@
 namespace pewter::compiler::spmd {
 namespace {
 
-llvm::Function* new_program(llvm::Function& thread, const char* name, bool is_partial) {
+llvm::Function* new_program(llvm::Function& thread,
+                            const char* name,
+                            bool is_partial,
+                            unsigned per_chunk) {
   llvm::LLVMContext& context = thread.getContext();
   llvm::SmallVector<llvm::Type*, 4> parameters(thread.getFunctionType()->params());
   if (is_partial) {
@@ -27,7 +30,7 @@ llvm::Function* new_program(llvm::Function& thread, const char* name, bool is_pa
       llvm::GlobalValue::InternalLinkage, name, thread.getParent());
   program->copyAttributesFrom(&thread);
   program->setLinkage(llvm::GlobalValue::InternalLinkage);
-  program->addFnAttr("prefer-vector-width", "256");
+  program->addFnAttr("prefer-vector-width", std::to_string(per_chunk * 32));
   if (is_partial) {
     // At most one in a group.
     program->addFnAttr(llvm::Attribute::Cold);
@@ -69,9 +72,9 @@ Result<Programs> vectorise(llvm::Function& thread,
 
   Programs programs;
   programs.has_barriers = lanes.others_wait && has_barriers(thread);
-  programs.full = new_program(thread, "pewter.program", false);
+  programs.full = new_program(thread, "pewter.program", false, lanes.per_chunk);
   if (with_partial) {
-    programs.partial = new_program(thread, "pewter.partial_program", true);
+    programs.partial = new_program(thread, "pewter.partial_program", true, lanes.per_chunk);
   }
   analyses.invalidate(thread, llvm::PreservedAnalyses::none());
   const Analyses found(thread, lanes, analyses.getResult<llvm::ScalarEvolutionAnalysis>(thread));

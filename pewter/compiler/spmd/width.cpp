@@ -8,6 +8,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 
 #include "pewter/base/kernel_abi.h"
 #include "pewter/compiler/spmd/device_call.h"
@@ -89,6 +90,14 @@ bool multiplies_matrices(llvm::Function& thread) {
 }
 
 }  // namespace
+
+unsigned lanes_per_chunk(const llvm::TargetMachine& machine) {
+  constexpr unsigned kLanes = 8;
+  constexpr unsigned kWideLanes = 16;
+  const bool is_x86 = machine.getTargetTriple().getArch() == llvm::Triple::x86_64;
+  return is_x86 && machine.getMCSubtargetInfo()->checkFeatures("+avx512vl,+avx512dq") ? kWideLanes
+                                                                                      : kLanes;
+}
 
 bool can_run_whole_groups(llvm::Function& thread, const WidthHints& hints) {
   if (hints.uses_barriers && multiplies_matrices(thread)) {

@@ -1,8 +1,13 @@
 #pragma once
 
 #include "llvm/IR/Function.h"
+#include "llvm/Target/TargetMachine.h"
 
 namespace pewter::compiler::spmd {
+
+/// Lanes of single precision that one vector instruction of a processor works on, and 8 where those
+/// are fewer: two to a chunk then.
+unsigned lanes_per_chunk(const llvm::TargetMachine& machine);
 
 /// What speaks for wide or narrow programs besides the function itself.
 struct WidthHints {

@@ -1,0 +1,86 @@
+#include <doctest/doctest.h>
+
+#include "tests/support/temporary_directory.h"
+#include "tests/tools/tool.h"
+
+// Code for processors that this machine need not have: what the vectoriser makes is looked at as
+// text, and the code generator has to accept it.
+
+namespace pewter::test {
+namespace {
+
+constexpr const char* kSource = R"(#include <metal_stdlib>
+using namespace metal;
+
+kernel void saxpy(device const float* x, device const float* y, device float* z,
+                  uint i [[thread_position_in_grid]]) {
+  if (i < 1000) {
+    z[i] = 2 * x[i] + y[i];
+  }
+}
+
+kernel void total(device const half* x, device float* y, device atomic_uint* count,
+                  uint lane [[thread_index_in_simdgroup]], uint i [[thread_position_in_grid]]) {
+  threadgroup float parts[32];
+  parts[lane] = simd_sum(float(x[i * 3])) + exp(y[i]);
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  y[i] = parts[31 - lane];
+  atomic_fetch_add_explicit(count, 1u, memory_order_relaxed);
+}
+
+kernel void product(device const float* a, device const float* b, device float* c) {
+  simdgroup_float8x8 x, y, z = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
+  for (uint k = 0; k < 4; ++k) {
+    simdgroup_load(x, a + k * 8, 32);
+    simdgroup_load(y, b + k * 64, 8);
+    simdgroup_multiply_accumulate(z, x, y, z);
+  }
+  simdgroup_store(z, c, 8);
+}
+)";
+
+ProcessResult compiled_for(const std::string& target, const std::string& kernel) {
+  const TemporaryDirectory directory;
+  return pewter_command(
+      {"run", directory.write("k.metal", kSource), "--kernel", kernel, "--grid", "64", "--group",
+       "32", "--buffer", "0=zeros:f32:1024", "--buffer", "1=zeros:f32:1024", "--buffer",
+       "2=zeros:f32:1024"},
+      {{"PEWTER_TARGET", target}, {"PEWTER_LOG", "ir,spmd"}, {"PEWTER_CACHE", "off"}});
+}
+
+TEST_CASE("kernels compile for AArch64 as programs of vectors, and are not loaded here") {
+  for (const std::string kernel : {"saxpy", "total", "product"}) {
+    CAPTURE(kernel);
+    const ProcessResult result = compiled_for("aarch64-linux-gnu:neoverse-n1", kernel);
+
+    CHECK(result.code == 1);
+    CHECK(contains(result.errors, "target triple = \"aarch64-linux-gnu\""));
+    CHECK(contains(result.errors, "threads at a time"));
+    CHECK(contains(result.errors, "<8 x float>"));
+    // The object exists, for a machine that this one is not.
+    CHECK(contains(result.errors, "object for ELF machine 183 cannot be loaded"));
+  }
+}
+
+TEST_CASE("processors with AVX-512 get vectors of sixteen lanes") {
+  for (const std::string kernel : {"saxpy", "total", "product"}) {
+    CAPTURE(kernel);
+    const ProcessResult result = compiled_for("x86-64-v4", kernel);
+
+    CHECK(contains(result.errors, "threads at a time"));
+    CHECK(contains(result.errors, "\"prefer-vector-width\"=\"512\""));
+    CHECK(contains(result.errors, "<16 x float>"));
+    // It runs where the processor has them; elsewhere its fault is reported.
+    CHECK((result.code == 0 || contains(result.errors, "illegal instruction")));
+  }
+}
+
+TEST_CASE("a target that does not exist is an error that names it") {
+  const ProcessResult result = compiled_for("nowhere-linux:best", "saxpy");
+
+  CHECK(result.code == 1);
+  CHECK(contains(result.errors, "nowhere-linux"));
+}
+
+}  // namespace
+}  // namespace pewter::test
