@@ -8,7 +8,7 @@ BackendArray::BackendArray(array data, Backend& backend, bool owns_data)
     : data_(std::move(data)), backend_(backend), owns_data_(owns_data) {}
 
 BackendArray::BackendArray(BackendArray&& other) noexcept
-    : data_(other.data_),
+    : data_(std::move(other.data_)),
       backend_(other.backend_),
       owns_data_(std::exchange(other.owns_data_, false)) {}
 
@@ -18,8 +18,7 @@ BackendArray::~BackendArray() {
   }
   try {
     backend_.free(data_);
-  } catch (...) {
-    // Nobody could be told.
+  } catch (...) {  // NOLINT(bugprone-empty-catch): nobody could be told
   }
 }
 

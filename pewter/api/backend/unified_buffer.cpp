@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
+#include <pewter/ops.h>
 #include <pewter/unified_buffer.h>
 
 #include <array>
@@ -164,11 +165,7 @@ void AnyUnifiedBuffer::set_metal(const array& value) {
                     graph::to_text(value.shape()), graph::to_text(state_->shape)));
   }
   const std::optional<Dtype> dtype = device_dtype(state_->dtype);
-  if (!dtype || *dtype == value.dtype()) {
-    state_->metal = value;
-  } else {
-    state_->metal = to_device(to_host(value).astype(host_dtype(*dtype)));
-  }
+  state_->metal = dtype ? astype(value, *dtype) : value;
   state_->state = BufferState::DeviceDirty;
 }
 
