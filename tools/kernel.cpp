@@ -49,6 +49,17 @@ std::string with_file_name(std::string messages, const std::string& file) {
   return messages;
 }
 
+[[noreturn]] void refuse(const NS::Error* error, const RunRequest& request) {
+  constexpr std::string_view kNoPlace = "error: ";
+  std::string messages = with_file_name(text(error), request.file);
+  messages.erase(messages.find_last_not_of('\n') + 1);
+  // What concerns the whole kernel has no place in the source.
+  if (messages.starts_with(kNoPlace)) {
+    command_error("{}", messages.substr(kNoPlace.size()));
+  }
+  throw SourceError(messages);
+}
+
 NS::SharedPtr<MTL::CompileOptions> compile_options(const RunRequest& request) {
   auto options = NS::TransferPtr(MTL::CompileOptions::alloc()->init());
   std::vector<const NS::Object*> names;
@@ -135,7 +146,7 @@ NS::SharedPtr<MTL::Function> specialise(MTL::Library* library,
   NS::Error* error = nullptr;
   auto function = NS::TransferPtr(library->newFunction(string(name), values.get(), &error));
   if (!function) {
-    throw SourceError(with_file_name(text(error), request.file));
+    refuse(error, request);
   }
   return function;
 }
@@ -182,7 +193,7 @@ Kernel compile_kernel(const RunRequest& request) {
   const auto options = compile_options(request);
   auto library = NS::TransferPtr(kernel.device->newLibrary(string(source), options.get(), &error));
   if (!library) {
-    throw SourceError(with_file_name(text(error), request.file));
+    refuse(error, request);
   }
   kernel.name = choose_kernel(library.get(), request);
   warn_of_unknown_constants(library.get(), kernel.name, request);
@@ -193,7 +204,7 @@ Kernel compile_kernel(const RunRequest& request) {
       function.get(), MTL::PipelineOptionArgumentInfo | MTL::PipelineOptionBufferTypeInfo,
       &reflection, &error));
   if (!kernel.pipeline) {
-    throw SourceError(with_file_name(text(error), request.file));
+    refuse(error, request);
   }
   const std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - start;
