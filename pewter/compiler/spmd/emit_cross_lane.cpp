@@ -1,5 +1,7 @@
 #include <limits>
 
+#include "llvm/IR/PatternMatch.h"
+
 #include "pewter/base/kernel_abi.h"
 #include "pewter/compiler/spmd/emitter.h"
 
@@ -132,6 +134,31 @@ Chunks Emitter::masked_operand(const llvm::Value* value, llvm::Constant* inactiv
   return result;
 }
 
+/// Whether a condition holds in every active lane, one part of it after the other.
+llvm::Value* Emitter::holds_everywhere(const llvm::Value* condition) {
+  if (analyses_.shapes.is_uniform(condition)) {
+    return scalar(condition);
+  }
+  const auto* both = llvm::dyn_cast<llvm::Instruction>(condition);
+  const bool is_choice =
+      both != nullptr && llvm::isa<llvm::SelectInst>(both) &&
+      llvm::PatternMatch::match(both->getOperand(2), llvm::PatternMatch::m_Zero());
+  if (both != nullptr && (both->getOpcode() == llvm::Instruction::And || is_choice)) {
+    llvm::Value* first = holds_everywhere(both->getOperand(0));
+    return builder_.CreateLogicalAnd(first, holds_everywhere(both->getOperand(1)));
+  }
+  Chunks conditions = vector(condition);
+  for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
+    llvm::Value* holds = builder_.CreateSExt(conditions[chunk], mask_type());
+    if (!mask_.empty()) {
+      holds =
+          builder_.CreateSelect(active(chunk), holds, llvm::Constant::getAllOnesValue(mask_type()));
+    }
+    conditions[chunk] = holds;
+  }
+  return all_of(conditions);
+}
+
 void Emitter::emit_cross_lane(llvm::CallInst& call, const DeviceCall& device) {
   if (device.is_cross_lane() && device.group > lanes_.width) {
     give_up("a simdgroup operation in a program of less than 32 lanes", call);
@@ -147,19 +174,9 @@ void Emitter::emit_cross_lane(llvm::CallInst& call, const DeviceCall& device) {
       define_vector(&call, std::move(numbers));
       return;
     }
-    case Kind::AllLanes: {
-      Chunks conditions = vector(call.getArgOperand(0));
-      for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
-        llvm::Value* holds = builder_.CreateSExt(conditions[chunk], mask_type());
-        if (!mask_.empty()) {
-          holds = builder_.CreateSelect(active(chunk), holds,
-                                        llvm::Constant::getAllOnesValue(mask_type()));
-        }
-        conditions[chunk] = holds;
-      }
-      define_scalar(&call, all_of(conditions));
+    case Kind::AllLanes:
+      define_scalar(&call, holds_everywhere(call.getArgOperand(0)));
       return;
-    }
     case Kind::GroupBarrier:
       if (analyses_.lanes.others_wait) {
         builder_.Insert(call.clone());

@@ -197,6 +197,7 @@ class Emitter {
 
   // Operations across lanes: emit_cross_lane.cpp.
   void emit_cross_lane(llvm::CallInst& call, const DeviceCall& device);
+  llvm::Value* holds_everywhere(const llvm::Value* condition);
   void define_grouped(const llvm::CallInst& call, llvm::ArrayRef<llvm::Value*> per_simdgroup);
   llvm::Value* combine(const DeviceCall& device, llvm::Value* a, llvm::Value* b);
   llvm::Constant* identity(const DeviceCall& device, llvm::Type* type);

@@ -14,7 +14,7 @@ namespace pewter::compiler::spmd {
 namespace {
 
 // Vector registers of the processor, less those that constants and addresses take.
-constexpr int kFreeRegisters = 12;
+constexpr std::size_t kFreeRegisters = 13;
 // What belongs to no chunk is in order with all accesses.
 constexpr unsigned kEveryChunk = kThreadgroupAccess - 1;
 
@@ -53,13 +53,13 @@ class BlockOrder {
     for (std::size_t i = 0; i < before.size(); ++i) {
       before[i] = static_cast<int>(i);
     }
-    const int pressure = most_live(before);
-    if (pressure <= kFreeRegisters) {
+    const std::size_t cost = spills(before);
+    if (cost == 0) {
       return;
     }
     find_memory_order();
     schedule();
-    if (most_live(order_) < pressure) {
+    if (spills(order_) < cost) {
       for (const int number : order_) {
         instructions_[at(number)]->moveBefore(block_.getTerminator());
       }
@@ -96,23 +96,67 @@ class BlockOrder {
     }
   }
 
-  /// Vectors that live at once, at most; those from outside do not count.
-  int most_live(const std::vector<int>& order) const {
-    std::vector<std::size_t> left(instructions_.size());
-    int live = 0;
-    int most = 0;
-    for (const int number : order) {
-      for (const int input : inputs_[at(number)]) {
-        if (--left[at(input)] == 0 && !is_kept_[at(input)] && is_vector(input)) {
-          --live;
-        }
-      }
-      left[at(number)] = users_[at(number)].size();
-      if (is_vector(number) && (left[at(number)] != 0 || is_kept_[at(number)])) {
-        most = std::max(most, ++live);
+  /// How often vectors have to be written to the stack and read from it again, when what is needed
+  /// last gives way.
+  std::size_t spills(const std::vector<int>& order) const {
+    constexpr std::size_t kNever = std::numeric_limits<std::size_t>::max();
+    // Where each value is used, from the last to the first; those of other blocks are values too.
+    llvm::DenseMap<const llvm::Value*, llvm::SmallVector<std::size_t, 4>> uses;
+    const auto vectors_of = [&](std::size_t place) {
+      return llvm::make_filter_range(
+          instructions_[at(order[place])]->operand_values(), [](const llvm::Value* operand) {
+            return operand->getType()->isVectorTy() && !llvm::isa<llvm::Constant>(operand);
+          });
+    };
+    for (std::size_t place = order.size(); place-- > 0;) {
+      for (const llvm::Value* operand : vectors_of(place)) {
+        uses[operand].push_back(place);
       }
     }
-    return most;
+    struct Register {
+      const llvm::Value* value;
+      bool is_on_stack;
+    };
+    std::vector<Register> registers;
+    std::size_t cost = 0;
+    const auto next_use = [&](const llvm::Value* value) {
+      const auto found = uses.find(value);
+      if (found == uses.end() || found->second.empty()) {
+        const int number = number_of(value);
+        return number >= 0 && is_kept_[at(number)] ? kNever - 1 : kNever;
+      }
+      return found->second.back();
+    };
+    const auto enter = [&](const llvm::Value* value, bool is_on_stack) {
+      std::erase_if(registers, [&](const Register& r) { return next_use(r.value) == kNever; });
+      if (registers.size() >= kFreeRegisters) {
+        auto last = std::max_element(registers.begin(), registers.end(),
+                                     [&](const Register& a, const Register& b) {
+                                       return next_use(a.value) < next_use(b.value);
+                                     });
+        cost += last->is_on_stack ? 0 : 1;
+        registers.erase(last);
+      }
+      registers.push_back({value, is_on_stack});
+    };
+    for (std::size_t place = 0; place < order.size(); ++place) {
+      for (const llvm::Value* operand : vectors_of(place)) {
+        const bool is_there =
+            llvm::any_of(registers, [&](const Register& r) { return r.value == operand; });
+        if (!is_there) {
+          ++cost;
+          enter(operand, true);
+        }
+        auto& places = uses[operand];
+        if (!places.empty() && places.back() == place) {
+          places.pop_back();
+        }
+      }
+      if (is_vector(order[place])) {
+        enter(instructions_[at(order[place])], false);
+      }
+    }
+    return cost;
   }
 
   bool is_vector(int number) const { return instructions_[at(number)]->getType()->isVectorTy(); }
@@ -213,6 +257,11 @@ class BlockOrder {
 
   void place(int first) {
     std::vector<int> next{first};
+    const auto consider = [&](int number) {
+      if (!done_[at(number)] && waiting_for_[at(number)] == 0 && frees_a_register(number)) {
+        next.push_back(number);
+      }
+    };
     while (!next.empty()) {
       const int number = next.back();
       next.pop_back();
@@ -221,32 +270,35 @@ class BlockOrder {
       }
       done_[at(number)] = true;
       order_.push_back(number);
+      for (const int user : followers_[at(number)]) {
+        --waiting_for_[at(user)];
+      }
       for (const int input : inputs_[at(number)]) {
-        --left_[at(input)];
+        if (--left_[at(input)] == 1) {
+          // Whoever is the last to use it may now be worth placing.
+          llvm::for_each(users_[at(input)], consider);
+        }
       }
       for (auto user = followers_[at(number)].rbegin(); user != followers_[at(number)].rend();
            ++user) {
-        if (--waiting_for_[at(*user)] == 0 && frees_a_register(*user)) {
-          next.push_back(*user);
-        }
+        consider(*user);
       }
     }
   }
 
-  /// Whether an instruction is the last to use a vector, or has no result of its own.
+  /// Whether fewer vectors live after an instruction than before it.
   bool frees_a_register(int number) const {
     const llvm::Instruction& instruction = *instructions_[at(number)];
-    if (instruction.getType()->isVoidTy()) {
-      return true;
-    }
-    return llvm::any_of(instruction.operands(), [&](const llvm::Value* operand) {
+    int freed = is_vector(number) ? -1 : 0;
+    for (const llvm::Value* operand : instruction.operands()) {
       const auto* phi = llvm::dyn_cast<llvm::PHINode>(operand);
-      if (phi != nullptr) {
-        return phi->getParent() == &block_ && phi->hasOneUse();
-      }
       const int input = number_of(operand);
-      return input >= 0 && left_[at(input)] == 1 && !is_kept_[at(input)] && is_vector(input);
-    });
+      const bool dies = phi != nullptr
+                            ? phi->getParent() == &block_ && phi->hasOneUse()
+                            : input >= 0 && left_[at(input)] == 1 && !is_kept_[at(input)];
+      freed += dies && operand->getType()->isVectorTy() ? 1 : 0;
+    }
+    return freed > 0 || instruction.getType()->isVoidTy();
   }
 
   llvm::BasicBlock& block_;
