@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <mutex>
 #include <span>
@@ -94,6 +95,31 @@ const ModeSettings& mode_settings() {
   return settings;
 }
 
+/// What a library's own macros say of the mode, for requests that do not.
+Result<void, CompileFailure> follow_macros(const LibraryOptions& options, KernelRequest& request) {
+  for (const auto& [name, value] : options.macros) {
+    if (name == "PEWTER_MODE" && request.mode == ExecutionMode::Default) {
+      if (value != "scalar" && value != "spmd") {
+        return plain_failure(
+            fmt::format("macro PEWTER_MODE is '{}'; it may be scalar or spmd", value));
+      }
+      request.mode = value == "scalar" ? ExecutionMode::Scalar : ExecutionMode::Spmd;
+    }
+    if (name == "PEWTER_LANES" && request.lanes == 0) {
+      const char* end = value.data() + value.size();
+      std::uint32_t lanes = 0;
+      const auto [stop, error] = std::from_chars(value.data(), end, lanes);
+      if (error != std::errc() || stop != end || !is_lane_count(lanes)) {
+        return plain_failure(
+            fmt::format("macro PEWTER_LANES is '{}'; it may be a power of two from {} to {}", value,
+                        kMinLanes, kMaxLanes));
+      }
+      request.lanes = lanes;
+    }
+  }
+  return {};
+}
+
 /// Fills in what was left open, and drops what makes no difference, so that equal code has one key.
 void settle_mode(KernelRequest& request) {
   if (request.mode == ExecutionMode::Default) {
@@ -172,6 +198,9 @@ class CachedLibrary : public Library {
       return plain_failure(fmt::format("there is no kernel named '{}'", asked.kernel));
     }
     KernelRequest request = asked;
+    if (auto followed = follow_macros(options_, request); !followed) {
+      return std::move(followed).error();
+    }
     settle_mode(request);
     if (request.lanes != 0 && !is_lane_count(request.lanes)) {
       return plain_failure(fmt::format("{} lanes: a program has a power of two from {} to {}",

@@ -75,6 +75,25 @@ TEST_CASE("processors with AVX-512 get vectors of sixteen lanes") {
   }
 }
 
+TEST_CASE("a library's own macros choose how its kernels run") {
+  const TemporaryDirectory directory;
+  const std::string source = directory.write("k.metal", kSource);
+  const auto run = [&](const std::string& macro) {
+    return pewter_command(
+        {"run", source, "--kernel", "saxpy", "--grid", "64", "--buffer", "0=zeros:f32:64",
+         "--buffer", "1=zeros:f32:64", "--buffer", "2=zeros:f32:64", "--define", macro},
+        {{"PEWTER_LOG", "spmd"}, {"PEWTER_CACHE", "off"}});
+  };
+
+  CHECK(contains(run("PEWTER_MODE=scalar").errors, "runs one thread at a time"));
+  CHECK(contains(run("PEWTER_MODE=spmd").errors, "threads at a time"));
+  CHECK(contains(run("PEWTER_LANES=8").errors, "runs 8 threads at a time"));
+  CHECK(contains(run("PEWTER_MODE=fast").errors,
+                 "macro PEWTER_MODE is 'fast'; it may be scalar or spmd"));
+  CHECK(contains(run("PEWTER_LANES=12").errors,
+                 "macro PEWTER_LANES is '12'; it may be a power of two from 8 to 1024"));
+}
+
 TEST_CASE("a target that does not exist is an error that names it") {
   const ProcessResult result = compiled_for("nowhere-linux:best", "saxpy");
 
