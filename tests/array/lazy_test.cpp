@@ -69,3 +69,23 @@ TEST_CASE("a wrong shape is refused at the call") {
                        "[add] shapes [2, 3] and [4] cannot be broadcast together",
                        std::invalid_argument);
 }
+
+TEST_CASE("an array that is held is stored when it is needed for the second time") {
+  const array x(counted(100));
+  const array held = x * 2.0F;
+  eval(held + 1.0F);
+  CHECK(!held.is_available());
+  eval(held + 2.0F);
+  CHECK(held.is_available());
+  CHECK(held.to_vector<float>()[7] == 14);
+}
+
+TEST_CASE("a loop that evaluates something else than what it carries does not grow") {
+  array carried(counted(4));
+  for (int i = 0; i < 2000; ++i) {
+    carried = carried * 0.5F + 1.0F;
+    const array shown = carried + 0.0F;
+    eval(shown);
+  }
+  CHECK(carried.to_vector<float>() == std::vector<float>(4, 2));
+}

@@ -14,6 +14,7 @@
 #include "pewter/array/graph/primitive.h"
 #include "pewter/array/graph/streams.h"
 #include "pewter/array/ops/trace.h"
+#include "pewter/base/log.h"
 #include "pewter/runtime/autorelease_scope.h"
 #include "pewter/runtime/device.h"
 
@@ -76,6 +77,8 @@ class Evaluator {
         const Entry& entry = tape_.entries()[member];
         if (entry.is_kept || member == group.root) {
           release(*entry.node);
+        } else if (entry.is_held) {
+          entry.node->was_passed_over = true;
         }
       }
     } else {
@@ -96,6 +99,7 @@ class Evaluator {
         outputs.push_back(alive.back().get());
       }
     }
+    log::detail("fusion", "{} has a kernel of its own", node.primitive->name());
     node.primitive->encode(stream_of(node), node.inputs, outputs);
     if (!node.siblings) {
       release(node);

@@ -11,6 +11,7 @@
 #include "pewter/array/ops/copy.h"
 #include "pewter/array/ops/elementwise.h"
 #include "pewter/array/ops/kernel_call.h"
+#include "pewter/base/log.h"
 #include "pewter/runtime/allocator.h"
 
 namespace pewter::evaluation {
@@ -160,6 +161,12 @@ class Encoder {
     }
   }
 
+  /// The kernel of the structure.
+  const runtime::ShaderKernel& kernel() const {
+    log::detail("fusion", "one kernel: {}", fusion::describe(structure_));
+    return *fusion::generated_kernel(structure_);
+  }
+
   // --- Without reduction. ---
 
   void encode_elements(runtime::Stream& stream) {
@@ -168,14 +175,14 @@ class Encoder {
     for (std::size_t i = 0; i < leaves_.size(); ++i) {
       structure_.inputs[i].access = iteration_.access(i);
     }
-    const runtime::ShaderKernel& kernel = *fusion::generated_kernel(structure_);
+    const runtime::ShaderKernel& chosen = kernel();
     give_memory();
     if (structure_.layout != Layout::Linear) {
-      dispatch_elements(stream, kernel, 0, root_->size);
+      dispatch_elements(stream, chosen, 0, root_->size);
       return;
     }
     for (std::size_t first = 0; first < root_->size; first += kMaxLinearCount) {
-      dispatch_elements(stream, kernel, first, std::min(kMaxLinearCount, root_->size - first));
+      dispatch_elements(stream, chosen, first, std::min(kMaxLinearCount, root_->size - first));
     }
   }
 
@@ -300,16 +307,16 @@ class Encoder {
     structure_.accumulator = reduction_->accumulator;
     structure_.reduced = parts > 1 ? reduction_->accumulator : root_->dtype;
 
-    const runtime::ShaderKernel& kernel = *fusion::generated_kernel(structure_);
+    const runtime::ShaderKernel& chosen = kernel();
     graph::allocate_memory(*root_);
     if (parts == 1) {
-      dispatch_reduction(stream, kernel, all, 1, root_->buffer);
+      dispatch_reduction(stream, chosen, all, 1, root_->buffer);
       return;
     }
     const auto partial_count = static_cast<std::size_t>(all.outer * parts * all.inner);
     const runtime::Buffer partial =
         runtime::allocator().allocate(partial_count * size_of(reduction_->accumulator));
-    dispatch_reduction(stream, kernel, all, parts, partial);
+    dispatch_reduction(stream, chosen, all, parts, partial);
     reduce_partial(stream, {all.outer, parts, all.inner}, partial);
   }
 

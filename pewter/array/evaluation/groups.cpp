@@ -139,6 +139,9 @@ void Groups::form(Tape& tape, bool fuses) {
     if (joins) {
       entry.group = entry.candidate;
     } else {
+      if (is_elementwise && entry.uses > 0 && entry.candidate == Entry::kSeveral) {
+        refuse(*entry.node, "several kernels need it, or one needs it in another order");
+      }
       entry.group = static_cast<std::int32_t>(count_);
       Group& made = add();
       made.root = static_cast<std::uint32_t>(i);

@@ -89,8 +89,9 @@ void Tape::visit(graph::Node& root) {
   }
 }
 
-// A node is kept when it has more owners than the entries that use it and the views they go
-// through.
+// A node is held when it has more owners than the entries that use it and the views they go
+// through. Most of those are temporaries of the expression that is evaluated, which nobody will
+// look at: so a held node is stored only when it is needed for the second time.
 void Tape::find_kept() {
   for (const Entry& user : entries_) {
     for (const graph::NodePointer& input : user.node->inputs) {
@@ -115,12 +116,13 @@ void Tape::find_kept() {
   }
   for (const graph::Node* view : views_) {
     if (static_cast<std::uint32_t>(view->weak_from_this().use_count()) > view->count) {
-      find(*view->base)->is_kept = true;
+      find(*view->base)->is_held = true;
     }
   }
   for (Entry& entry : entries_) {
     const auto owners = static_cast<std::uint32_t>(entry.node->weak_from_this().use_count());
-    entry.is_kept = entry.is_kept || owners > entry.node->count;
+    entry.is_held = entry.is_held || owners > entry.node->count;
+    entry.is_kept = entry.is_kept || entry.node->was_passed_over;
   }
 }
 

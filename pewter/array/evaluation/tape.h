@@ -15,8 +15,10 @@ struct Entry {
   graph::Node* node = nullptr;
   /// How many inputs of other entries look at it.
   std::uint32_t uses = 0;
-  /// Whether somebody besides the entries will want its elements.
+  /// Whether its elements are stored even when a kernel could do without.
   bool is_kept = false;
+  /// Whether somebody besides the entries holds it.
+  bool is_held = false;
 
   // For fusion.
   static constexpr std::int32_t kNone = -1;

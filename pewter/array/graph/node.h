@@ -50,6 +50,9 @@ struct Node : std::enable_shared_from_this<Node> {
   bool is_placeholder = false;
   /// Whether the elements lie one after the other.
   bool is_row_contiguous = true;
+  /// Whether an evaluation has computed the node inside a kernel without storing it, though
+  /// somebody held it: if it is needed once more, it is stored.
+  bool was_passed_over = false;
 
   /// A view's node with the memory, or with the computation; never a view itself. The strides and
   /// the offset are then those in the base's memory.

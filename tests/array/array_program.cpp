@@ -1,0 +1,101 @@
+// What needs a process of its own: other environments. Prints facts as "name: value".
+
+#include <pewter/device.h>
+#include <pewter/eval.h>
+#include <pewter/fast.h>
+#include <pewter/ops.h>
+
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+using namespace pewter;
+
+namespace {
+
+void print(const char* name, const std::string& value) {
+  std::printf("%s: %s\n", name, value.c_str());
+}
+
+/// "ok", or the kind and the text of what was thrown.
+std::string outcome(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const std::invalid_argument& error) {
+    return std::string("invalid_argument ") + error.what();
+  } catch (const std::runtime_error& error) {
+    return std::string("runtime_error ") + error.what();
+  }
+  return "ok";
+}
+
+void fuse() {
+  const array x = ones({4, 8});
+  eval(x);
+  eval(exp(x * 2.0F) + 1.0F);
+  eval(sum(sqrt(x), -1));
+  // A product has a kernel of its own, and nothing is computed along with it.
+  const array shared = x + 1.0F;
+  eval(shared * 2.0F, matmul(shared, transpose(shared)));
+}
+
+/// One number that depends on the order of additions, and one product of matrices.
+void compute() {
+  const array x = arange(0.0, 100003.0, 1.0, Dtype::Float32) * 1e-3F;
+  const array m = reshape(slice(sin(x), {0}, {90000}), {300, 300});
+  print("sum", std::to_string(sum(sin(x) * 0.37F).item<float>()));
+  std::string bits;
+  for (const float value : slice(matmul(m, m), {7, 0}, {8, 300}).to_vector<float>()) {
+    bits += std::to_string(value) + " ";
+  }
+  print("product", bits);
+}
+
+void without_device() {
+  const array x = ones({3}) + 1.0F;
+  print("built", x.description());
+  print("evaluate", outcome([&] { eval(x); }));
+  print("gpu", outcome([] { set_default_device(DeviceType::Gpu); }));
+  print("stream", outcome([] { static_cast<void>(new_stream(DeviceType::Gpu)); }));
+  const auto kernel = fast::metal_kernel("any", {}, {"out"}, "out[0] = 1;");
+  fast::CustomKernelCall call;
+  call.output_shapes = {{1}};
+  call.output_dtypes = {Dtype::Float32};
+  print("kernel", outcome([&] { kernel(call); }));
+  print("info", std::to_string(device_info(DeviceType::Gpu).size()));
+}
+
+void count_bodies() {
+  int runs = 0;
+  const ArrayFunction function = compile([&](const std::vector<array>& inputs) {
+    ++runs;
+    return std::vector<array>{inputs[0] + 1.0F};
+  });
+  function({ones({2})});
+  function({ones({2})});
+  print("runs", std::to_string(runs));
+  enable_compile();
+  function({ones({2})});
+  function({ones({2})});
+  print("enabled", std::to_string(runs));
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string scenario = count > 1 ? arguments[1] : "";
+  if (scenario == "fuse") {
+    fuse();
+  } else if (scenario == "compute") {
+    compute();
+  } else if (scenario == "without_device") {
+    without_device();
+  } else if (scenario == "count_bodies") {
+    count_bodies();
+  } else {
+    return 2;
+  }
+  return 0;
+}

@@ -1,0 +1,86 @@
+#include <doctest/doctest.h>
+
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/process.h"
+
+using pewter::test::ProcessResult;
+using pewter::test::run_process;
+
+namespace {
+
+ProcessResult run(const std::string& scenario,
+                  const std::map<std::string, std::string>& environment) {
+  return run_process({PEWTER_ARRAY_PROGRAM, scenario}, environment);
+}
+
+/// The facts that the program printed, by name.
+std::map<std::string, std::string> facts(const ProcessResult& result) {
+  CHECK_MESSAGE(result.code == 0, result.errors);
+  std::map<std::string, std::string> found;
+  std::istringstream lines(result.output);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t colon = line.find(": ");
+    REQUIRE(colon != std::string::npos);
+    found[line.substr(0, colon)] = line.substr(colon + 2);
+  }
+  return found;
+}
+
+bool starts_with(const std::string& text, const std::string& start) {
+  return text.rfind(start, 0) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("the log says what was fused, and what was not and why") {
+  const std::string log = run("fuse", {{"PEWTER_LOG", "fusion"}}).errors;
+  CHECK(log.find("pewter[fusion]: one kernel: linear: multiply exp add") != std::string::npos);
+  CHECK(log.find("sqrt sum (1 inputs, 0 constants, 1 outputs)") != std::string::npos);
+  CHECK(log.find("add is computed on its own: several kernels need it") != std::string::npos);
+  CHECK(log.find("matmul has a kernel of its own") != std::string::npos);
+  CHECK(run("fuse", {}).errors.empty());
+}
+
+TEST_CASE("results do not depend on the number of threads") {
+  const auto one = facts(run("compute", {{"PEWTER_THREADS", "1"}, {"OPENBLAS_NUM_THREADS", "1"}}));
+  const auto two = facts(run("compute", {{"PEWTER_THREADS", "2"}, {"OPENBLAS_NUM_THREADS", "2"}}));
+  CHECK(one == two);
+}
+
+TEST_CASE("products of matrices agree with and without BLAS") {
+  const auto values = [](const std::map<std::string, std::string>& found) {
+    std::istringstream text(found.at("product"));
+    std::vector<double> numbers;
+    for (double number = 0; text >> number;) {
+      numbers.push_back(number);
+    }
+    return numbers;
+  };
+  const std::vector<double> blas = values(facts(run("compute", {})));
+  const std::vector<double> kernel = values(facts(run("compute", {{"PEWTER_BLAS", "0"}})));
+  REQUIRE(blas.size() == 300);
+  REQUIRE(kernel.size() == 300);
+  for (std::size_t i = 0; i < blas.size(); ++i) {
+    CHECK(blas[i] == doctest::Approx(kernel[i]).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("metal-memory-and-device 25: without a device a kernel is refused at the call") {
+  auto found = facts(run("without_device", {{"PEWTER_DEVICE", "none"}}));
+  CHECK(found["built"] == "float32[3]");
+  CHECK(starts_with(found["evaluate"], "runtime_error"));
+  CHECK(starts_with(found["gpu"], "invalid_argument"));
+  CHECK(starts_with(found["stream"], "invalid_argument"));
+  CHECK(starts_with(found["kernel"], "runtime_error [metal_kernel]"));
+  CHECK(found["info"] == "0");
+}
+
+TEST_CASE("metal-memory-and-device 28: the environment disables compile until it is enabled") {
+  auto found = facts(run("count_bodies", {{"MLX_DISABLE_COMPILE", "1"}}));
+  CHECK(found["runs"] == "2");
+  CHECK(found["enabled"] == "3");
+}
