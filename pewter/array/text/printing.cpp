@@ -142,11 +142,11 @@ auto visit_dtype(Dtype dtype, const Visit& visit) {
 /// Sets brackets, separators and line breaks as NumPy does.
 class Printer {
  public:
-  Printer(const Layout& layout, ElementText element, std::string separator, std::size_t width)
-      : layout_(layout), element_(std::move(element)), separator_(std::move(separator)) {
-    bare_separator_ = separator_.substr(0, separator_.find_last_not_of(' ') + 1);
-    width_ = width;
-  }
+  Printer(const Layout& layout, ElementText element, std::string separator)
+      : layout_(layout),
+        element_(std::move(element)),
+        separator_(std::move(separator)),
+        bare_separator_(separator_.substr(0, separator_.find_last_not_of(' ') + 1)) {}
 
   /// `indent` stands before every line but the first.
   std::string print(std::size_t axis,
@@ -223,7 +223,6 @@ class Printer {
   ElementText element_;
   std::string separator_;
   std::string bare_separator_;
-  std::size_t width_ = 0;
 };
 
 std::string elements(const array& value,
@@ -239,8 +238,7 @@ std::string elements(const array& value,
   const ElementText element = visit_dtype(value.dtype(), [&]<typename T>() {
     return element_text<T>(value, places, options.precision);
   });
-  return Printer(layout, element, separator, width)
-      .print(0, 0, std::string(prefix + 1, ' '), width);
+  return Printer(layout, element, separator).print(0, 0, std::string(prefix + 1, ' '), width);
 }
 
 std::string trimmed(std::string text) {

@@ -181,7 +181,8 @@ TEST_CASE("backend 20: elements are read and written one by one") {
 
   UnifiedBuffer<std::int32_t> grid(Shape{2, 3});
   CHECK_THROWS_AS((grid[{0, 0}] = 1), BufferNotAllocatedError);
-  CHECK_THROWS_AS(static_cast<std::int32_t>(grid[{0, 0}]), BufferNotAllocatedError);
+  CHECK_THROWS_AS(static_cast<void>(static_cast<std::int32_t>(grid[{0, 0}])),
+                  BufferNotAllocatedError);
   grid.zeros();
   grid[{1, 2}] = 5;
   CHECK(grid.host()[5] == 5);
