@@ -88,11 +88,11 @@ TEST_CASE("mps 15: nothing is logged without tracing, in both modes both are") {
 }
 
 TEST_CASE("mps 15: a scope stops tracing, also by an exception and when it could not start") {
-  try {
+  const auto leave = [] {
     const profiler::Profile profile("event");
     throw std::logic_error("out");
-  } catch (const std::logic_error&) {
-  }
+  };
+  CHECK_THROWS_AS(leave(), std::logic_error);
   profiler::start("event");
   CHECK_THROWS_AS(profiler::Profile("event"), std::runtime_error);
   profiler::start("interval");
