@@ -2,8 +2,10 @@
 #include <pewter/eval.h>
 #include <pewter/ops.h>
 
+#include <atomic>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "pewter/array/evaluation/evaluate.h"
 #include "tests/array/reference.h"
@@ -159,4 +161,22 @@ TEST_CASE("streams wait for each other's arrays") {
   }
   CHECK(default_stream(default_device()) != second);
   CHECK_THROWS_AS(default_stream(Device(DeviceType::Gpu, 3)), std::invalid_argument);
+}
+
+TEST_CASE("several threads may build on one array and evaluate at the same time") {
+  const array shared = ones({1000}) * 2.0F;
+  std::vector<std::thread> threads;
+  std::atomic<int> right = 0;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 20; ++i) {
+        const array result = sum(shared * static_cast<float>(t + 1));
+        right += result.item<float>() == 2000.0F * static_cast<float>(t + 1) ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  CHECK(right == 80);
 }
