@@ -32,7 +32,7 @@ namespace {
 // in case those come up.
 constexpr unsigned kSmallInstructions = 150;
 // Beyond this, compiling takes longer than running ever will.
-constexpr unsigned kMaxInstructions = 10'000;
+constexpr unsigned kMaxInstructions = 20'000;
 
 Result<void> verify(llvm::Module& module, const char* step) {
   std::string text;

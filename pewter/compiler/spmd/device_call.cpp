@@ -2,6 +2,7 @@
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/InstIterator.h"
 
 namespace pewter::compiler::spmd {
 
@@ -63,6 +64,12 @@ DeviceCall device_call(const llvm::Value& value) {
                     .StartsWith("shuffle", Kind::Shuffle)
                     .Default(Kind::None);
   return result;
+}
+
+bool multiplies_matrices(llvm::Function& function) {
+  return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+    return device_call(instruction).kind == DeviceCall::Kind::MatrixMultiply;
+  });
 }
 
 }  // namespace pewter::compiler::spmd

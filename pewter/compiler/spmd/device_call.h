@@ -55,6 +55,9 @@ struct DeviceCall {
   bool is_cross_lane() const { return kind >= Kind::SimdgroupBarrier; }
 };
 
+/// Whether a function has products of simdgroup matrices.
+bool multiplies_matrices(llvm::Function& function);
+
 /// Recognises calls by the name of what they call.
 DeviceCall device_call(const llvm::Value& value);
 

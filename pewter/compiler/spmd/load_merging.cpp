@@ -8,6 +8,7 @@
 #include "llvm/IR/IRBuilder.h"
 
 #include "pewter/compiler/spmd/address.h"
+#include "pewter/compiler/spmd/device_call.h"
 #include "pewter/compiler/spmd/uniformity.h"
 
 namespace pewter::compiler::spmd {
@@ -27,7 +28,10 @@ using Neighbours = std::vector<NarrowLoad>;
 class Merger {
  public:
   Merger(llvm::Function& function, llvm::ScalarEvolution& evolution, unsigned width)
-      : layout_(function.getDataLayout()), evolution_(evolution), uniformity_(function, width) {}
+      : layout_(function.getDataLayout()),
+        evolution_(evolution),
+        uniformity_(function, width),
+        has_matrices_(multiplies_matrices(function)) {}
 
   void run(llvm::BasicBlock& block) {
     std::map<const llvm::SCEV*, Neighbours> open;
@@ -94,7 +98,8 @@ class Merger {
         ++run;
         ++end;
       }
-      if (end - first < kWord) {
+      if (end - first < kWord || (has_matrices_ && end - first == kWord)) {
+        // Two elements of a matrix are better loaded with the others of their row.
         continue;
       }
       for (const NarrowLoad& load : loads) {
@@ -123,6 +128,7 @@ class Merger {
   const llvm::DataLayout& layout_;
   llvm::ScalarEvolution& evolution_;
   const Uniformity uniformity_;
+  const bool has_matrices_;
   std::vector<llvm::LoadInst*> merged_;
 };
 

@@ -7,7 +7,6 @@
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 
 #include "pewter/base/kernel_abi.h"
@@ -81,12 +80,6 @@ std::optional<unsigned> most_kept_values(llvm::Function& thread, bool with_strea
     }
   }
   return most;
-}
-
-bool multiplies_matrices(llvm::Function& thread) {
-  return llvm::any_of(llvm::instructions(thread), [](const llvm::Instruction& instruction) {
-    return device_call(instruction).kind == DeviceCall::Kind::MatrixMultiply;
-  });
 }
 
 }  // namespace
