@@ -16,6 +16,13 @@ install(DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/pewter"
 set_target_properties(pewter_tool PROPERTIES
   INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 install(TARGETS pewter_tool RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+# The names of Apple's tools, in a folder of their own for those who put it into PATH.
+install(CODE "
+  set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/apple\")
+  file(MAKE_DIRECTORY \"\${folder}\")
+  foreach(tool metal metallib metal-ar metal-nm metal-objdump xcrun)
+    file(CREATE_LINK ../pewter \"\${folder}/\${tool}\" SYMBOLIC)
+  endforeach()")
 
 install(EXPORT pewterTargets NAMESPACE pewter:: DESTINATION "${package_folder}")
 configure_package_config_file(cmake/pewterConfig.cmake.in

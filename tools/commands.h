@@ -13,5 +13,7 @@ void add_info_command(CLI::App& app);
 void add_run_command(CLI::App& app);
 void add_cache_command(CLI::App& app);
 void add_mem_command(CLI::App& app);
+/// `metal`, `metallib` and their companions.
+void add_toolchain_commands(CLI::App& app);
 
 }  // namespace pewter::tools

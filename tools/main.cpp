@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "tools/commands.h"
 #include "tools/failure.h"
 #include "tools/nearest_name.h"
+#include "tools/toolchain_commands.h"
 
 namespace {
 
@@ -66,9 +68,22 @@ int complain(const CLI::App& app, const CLI::App& command, const std::string& me
   return kBadUsage;
 }
 
-int run(CLI::App& app, int argc, const char* const* argv) {
+/// The arguments behind the program's name. Under the name of one of Apple's tools, as a link of
+/// that name, the program is that tool.
+std::vector<std::string> full_arguments(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
+  if (pewter::tools::find_tool(name) != nullptr) {
+    arguments.insert(arguments.begin(), name);
+  }
+  return arguments;
+}
+
+int run(CLI::App& app, std::vector<std::string> arguments) {
   try {
-    app.parse(argc, argv);
+    // The parser takes them from the back.
+    std::reverse(arguments.begin(), arguments.end());
+    app.parse(std::move(arguments));
     return 0;
   } catch (const CLI::Success& request) {
     return app.exit(request);
@@ -77,7 +92,7 @@ int run(CLI::App& app, int argc, const char* const* argv) {
     const std::vector<std::string> unknown = command.remaining();
     std::string message = error.what();
     if (&command == &app) {
-      message = unknown.empty() ? "a sub-command is needed: info, run, mem or cache"
+      message = unknown.empty() ? "a sub-command is needed: info, run, mem, cache or metal"
                                 : fmt::format("there is no '{}'", unknown.front());
     }
     return complain(app, command, message + hint(command, unknown));
@@ -104,5 +119,7 @@ int main(int argc, char** argv) {
   pewter::tools::add_run_command(app);
   pewter::tools::add_cache_command(app);
   pewter::tools::add_mem_command(app);
-  return run(app, argc, argv);
+  pewter::tools::add_toolchain_commands(app);
+  const std::vector<std::string> arguments = full_arguments(argc, argv);
+  return run(app, arguments);
 }

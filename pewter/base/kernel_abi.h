@@ -3,13 +3,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "pewter/base/log_abi.h"
+#include "pewter/base/texture_abi.h"
+
 /// The border between compiled kernels and the executor that calls them.
 ///
 /// Compiled code reads these structures by offset, so a change here is a change of
 /// `kKernelAbiVersion`, which is part of every cache key.
 namespace pewter::abi {
 
-inline constexpr std::uint32_t kKernelAbiVersion = 2;
+inline constexpr std::uint32_t kKernelAbiVersion = 3;
 
 inline constexpr std::uint32_t kSimdWidth = 32;
 inline constexpr std::uint32_t kMaxBuffers = 31;
@@ -28,6 +31,12 @@ struct Launch {
   /// Size that was asked for; groups at the edge of a non-uniform grid are smaller (`Group::size`).
   std::uint32_t threads_per_threadgroup[3];
   std::uint32_t grid_origin[3];
+  /// What is bound to each `[[texture(n)]]`, null where nothing is; null when the kernel has none.
+  const Texture* const* textures;
+  /// The same for `[[sampler(n)]]`: see SamplerBits.
+  const std::uint64_t* samplers;
+  /// Where messages go; null when nobody wants them.
+  LogBuffer* log;
 };
 
 /// One threadgroup of a dispatch.

@@ -128,6 +128,8 @@ void describe(Archive& archive, Member& member) {
   archive(member.alignment);
   archive(member.count);
   archive(member.is_pointer);
+  archive(member.is_texture);
+  archive(member.is_sampler);
   archive(member.type);
 }
 
@@ -136,6 +138,9 @@ void describe(Archive& archive, Parameter& parameter) {
   archive(parameter.name);
   archive(parameter.kind);
   archive(parameter.index);
+  archive(parameter.count);
+  archive(parameter.texture_type);
+  archive(parameter.is_depth_texture);
   archive(parameter.type_name);
   archive(parameter.type);
   archive(parameter.size);
@@ -209,6 +214,11 @@ void describe(Archive& archive, KernelCode& code) {
   archive(code.uses_simdgroup);
   archive(code.uses_atomics);
   archive(code.required_buffers);
+  for (std::uint64_t& textures : code.required_textures) {
+    archive(textures);
+  }
+  archive(code.required_samplers);
+  archive(code.uses_log);
   archive(code.stack_bytes);
   archive(code.runs_whole_groups);
   archive(code.program_bytes);
@@ -216,6 +226,32 @@ void describe(Archive& archive, KernelCode& code) {
   archive(code.depends_on_shape);
   archive(code.gains_from_size);
   archive(code.explanation);
+}
+
+template <typename Archive>
+void describe(Archive& archive, std::pair<std::string, std::string>& pair) {
+  archive(pair.first);
+  archive(pair.second);
+}
+
+template <typename Archive>
+void describe(Archive& archive, LibraryOptions& options) {
+  archive(options.language_version);
+  archive(options.math_mode);
+  archive(options.enable_logging);
+  archive(options.source_name);
+}
+
+/// A unit without its texts, which stand in sections of their own.
+struct UnitFacts {
+  LibraryOptions options;
+  LibraryInfo info;
+};
+
+template <typename Archive>
+void describe(Archive& archive, UnitFacts& facts) {
+  archive(facts.options);
+  archive(facts.info);
 }
 
 template <typename T>
@@ -243,12 +279,37 @@ std::vector<std::byte> serialise(const KernelCode& code) {
   return write(code);
 }
 
+std::vector<std::byte> serialise_facts(const LibraryUnit& unit) {
+  return write(UnitFacts{unit.options, unit.info});
+}
+
+std::vector<std::byte> serialise_sources(
+    const std::vector<std::pair<std::string, std::string>>& sources) {
+  return write(sources);
+}
+
 std::optional<LibraryInfo> parse_library_info(std::span<const std::byte> bytes) {
   return read<LibraryInfo>(bytes);
 }
 
 std::optional<KernelCode> parse_kernel_code(std::span<const std::byte> bytes) {
   return read<KernelCode>(bytes);
+}
+
+std::optional<LibraryUnit> parse_facts(std::span<const std::byte> bytes) {
+  auto facts = read<UnitFacts>(bytes);
+  if (!facts) {
+    return std::nullopt;
+  }
+  LibraryUnit unit;
+  unit.options = std::move(facts->options);
+  unit.info = std::move(facts->info);
+  return unit;
+}
+
+std::optional<std::vector<std::pair<std::string, std::string>>> parse_sources(
+    std::span<const std::byte> bytes) {
+  return read<std::vector<std::pair<std::string, std::string>>>(bytes);
 }
 
 }  // namespace pewter::compiler

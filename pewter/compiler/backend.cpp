@@ -6,6 +6,7 @@
 
 #include "pewter/compiler/codegen/fatal_error.h"
 #include "pewter/compiler/codegen/kernel_compiler.h"
+#include "pewter/compiler/msl/preprocess.h"
 #include "pewter/compiler/msl/reflection.h"
 #include "pewter/compiler/msl/translation_unit.h"
 
@@ -106,6 +107,7 @@ class ClangLibrary : public ParsedLibrary {
     plan.name = request.kernel;
     plan.cpu = cpu;
     plan.math_mode = options_.math_mode;
+    plan.enable_logging = options_.enable_logging;
     plan.mode = request.mode;
     plan.lanes = request.lanes;
     plan.shape = request.shape;
@@ -148,6 +150,11 @@ class ClangBackend : public Backend {
       return std::move(parsed).error();
     }
     return std::unique_ptr<ParsedLibrary>(std::move(library));
+  }
+
+  Result<PreprocessedText, CompileFailure> preprocess(const std::string& source,
+                                                      const LibraryOptions& options) override {
+    return msl::preprocess(source, options, prelude_path_);
   }
 
  private:

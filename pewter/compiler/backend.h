@@ -28,6 +28,9 @@ class Backend {
 
   virtual Result<std::unique_ptr<ParsedLibrary>, CompileFailure> parse(
       const std::string& source, const LibraryOptions& options) = 0;
+
+  virtual Result<PreprocessedText, CompileFailure> preprocess(const std::string& source,
+                                                              const LibraryOptions& options) = 0;
 };
 
 /// The symbol of the back end's one exported function, `Backend* (const char* prelude_path)`, and

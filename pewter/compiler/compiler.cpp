@@ -6,6 +6,7 @@
 #include <charconv>
 #include <chrono>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_map>
 
@@ -17,12 +18,13 @@
 #include "pewter/compiler/artifact.h"
 #include "pewter/compiler/backend_loader.h"
 #include "pewter/compiler/disk_cache.h"
+#include "pewter/compiler/library_file.h"
 
 namespace pewter::compiler {
 namespace {
 
 /// Bytes of the wire formats below; raised when they change.
-constexpr std::uint64_t kFormatVersion = 3;
+constexpr std::uint64_t kFormatVersion = 4;
 
 constexpr std::uint32_t kMinLanes = 8;
 constexpr std::uint32_t kMaxLanes = 1024;
@@ -38,11 +40,20 @@ Digest library_key(const std::string& source, const LibraryOptions& options) {
   Hasher hasher;
   hasher.add("library").add(kFormatVersion).add(backend_identity()).add(source);
   hasher.add(options.language_version).add(static_cast<std::uint64_t>(options.math_mode));
-  hasher.add(options.source_name).add(options.macros.size());
+  hasher.add(options.source_name).add(static_cast<std::uint64_t>(options.enable_logging));
+  hasher.add(options.macros.size());
   for (const auto& [name, value] : options.macros) {
     hasher.add(name).add(value);
   }
   return hasher.digest();
+}
+
+/// For a unit of a file, whose text is known by its digest.
+Digest unit_key(const Digest& text, const LibraryOptions& options) {
+  Hasher hasher;
+  hasher.add("unit").add(text.high).add(text.low);
+  const Digest rest = library_key("", options);
+  return hasher.add(rest.high).add(rest.low).digest();
 }
 
 Digest kernel_key(const Digest& library, const KernelRequest& request) {
@@ -167,7 +178,15 @@ std::size_t value_bytes(const ValueType& type) {
 class CachedLibrary : public Library {
  public:
   CachedLibrary(std::string source, LibraryOptions options, Digest key)
-      : source_(std::move(source)), options_(std::move(options)), key_(key) {}
+      : options_(std::move(options)), key_(key), source_(std::move(source)) {}
+
+  /// A unit of a file, whose text is read when it is needed.
+  CachedLibrary(LibraryFile file, std::size_t unit, LibraryUnit facts)
+      : options_(std::move(facts.options)),
+        key_(unit_key(file.text_digest(unit), options_)),
+        info_(std::move(facts.info)),
+        file_(std::move(file)),
+        unit_(unit) {}
 
   /// Fills `info` from the disk cache or by parsing.
   Result<void, CompileFailure> open() {
@@ -244,6 +263,13 @@ class CachedLibrary : public Library {
 
  private:
   Result<void, CompileFailure> parse() {
+    if (file_ && source_.empty()) {
+      auto text = file_->text(unit_);
+      if (!text) {
+        return plain_failure(text.error().message);
+      }
+      source_ = std::move(*text);
+    }
     auto backend = load_backend();
     if (!backend) {
       return plain_failure(backend.error().message);
@@ -257,7 +283,9 @@ class CachedLibrary : public Library {
   }
 
   // What was read from other files may change without our knowing.
-  bool is_cacheable() const { return options_.include_paths.empty() && info_.self_contained; }
+  bool is_cacheable() const {
+    return options_.include_paths.empty() && options_.source_folder.empty() && info_.self_contained;
+  }
 
   Result<void, CompileFailure> check_constants(KernelRequest& request) const {
     for (auto value = request.constants.begin(); value != request.constants.end();) {
@@ -318,15 +346,84 @@ class CachedLibrary : public Library {
     return kernels_[key.high ^ key.low] = std::make_shared<const KernelCode>(std::move(code));
   }
 
-  const std::string source_;
   const LibraryOptions options_;
   const Digest key_;
   LibraryInfo info_;  // written by open() alone
+  const std::optional<LibraryFile> file_;
+  const std::size_t unit_ = 0;
 
   std::mutex mutex_;  // guards the members below
+  std::string source_;
   std::unique_ptr<ParsedLibrary> parsed_;
   std::unordered_map<std::uint64_t, std::shared_ptr<const KernelCode>> kernels_;
 };
+
+/// The units of a file as one library.
+class LinkedLibrary : public Library {
+ public:
+  explicit LinkedLibrary(std::vector<std::shared_ptr<Library>> units) : units_(std::move(units)) {
+    for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+      add(units_[unit]->info(), unit);
+    }
+  }
+
+  const LibraryInfo& info() const override { return info_; }
+
+  Result<std::shared_ptr<const KernelCode>, CompileFailure> compile(
+      const KernelRequest& request) override {
+    const auto owner = owners_.find(request.kernel);
+    if (owner == owners_.end()) {
+      return plain_failure(fmt::format("there is no kernel named '{}'", request.kernel));
+    }
+    return units_[owner->second]->compile(request);
+  }
+
+ private:
+  void add(const LibraryInfo& info, std::size_t unit) {
+    std::vector<std::uint32_t> positions;
+    for (const FunctionConstant& constant : info.constants) {
+      const auto same = std::find_if(
+          info_.constants.begin(), info_.constants.end(), [&](const FunctionConstant& other) {
+            return other.name == constant.name && other.index == constant.index;
+          });
+      positions.push_back(static_cast<std::uint32_t>(same - info_.constants.begin()));
+      if (same == info_.constants.end()) {
+        info_.constants.push_back(constant);
+      }
+    }
+    for (KernelInfo kernel : info.kernels) {
+      for (std::uint32_t& constant : kernel.constants) {
+        constant = constant < positions.size() ? positions[constant] : 0;
+      }
+      owners_.emplace(kernel.name, unit);
+      info_.kernels.push_back(std::move(kernel));
+    }
+  }
+
+  const std::vector<std::shared_ptr<Library>> units_;
+  LibraryInfo info_;
+  std::unordered_map<std::string, std::size_t> owners_;
+};
+
+Result<std::shared_ptr<Library>> open_file(std::shared_ptr<const FileBytes> bytes,
+                                           const std::string& name) {
+  auto file = LibraryFile::open(std::move(bytes), name);
+  if (!file) {
+    return file.error();
+  }
+  std::vector<std::shared_ptr<Library>> units;
+  for (std::size_t unit = 0; unit < file->unit_count(); ++unit) {
+    auto facts = file->facts(unit);
+    if (!facts) {
+      return facts.error();
+    }
+    units.push_back(std::make_shared<CachedLibrary>(*file, unit, std::move(*facts)));
+  }
+  if (units.size() == 1) {
+    return std::move(units.front());
+  }
+  return std::shared_ptr<Library>(std::make_shared<LinkedLibrary>(std::move(units)));
+}
 
 }  // namespace
 
@@ -351,6 +448,79 @@ Result<std::shared_ptr<Library>, CompileFailure> open_library(const std::string&
     return std::move(opened).error();
   }
   return std::shared_ptr<Library>(std::move(library));
+}
+
+Result<PreprocessedText, CompileFailure> preprocess(const std::string& source,
+                                                    const LibraryOptions& options) {
+  auto backend = load_backend();
+  if (!backend) {
+    return plain_failure(backend.error().message);
+  }
+  return (*backend)->preprocess(source, options);
+}
+
+Result<LibraryUnit, CompileFailure> build_unit(const std::string& source,
+                                               const LibraryOptions& options,
+                                               std::vector<std::string>& dependencies) {
+  auto preprocessed = preprocess(source, options);
+  if (!preprocessed) {
+    return std::move(preprocessed).error();
+  }
+  dependencies = std::move(preprocessed->dependencies);
+  LibraryUnit unit;
+  unit.text = std::move(preprocessed->text);
+  // What is left for those who compile the text: its macros and includes are in it.
+  unit.options.language_version = options.language_version;
+  unit.options.math_mode = options.math_mode;
+  unit.options.enable_logging = options.enable_logging;
+  unit.options.source_name = options.source_name;
+  auto backend = load_backend();
+  if (!backend) {
+    return plain_failure(backend.error().message);
+  }
+  auto parsed = (*backend)->parse(unit.text, unit.options);
+  if (!parsed) {
+    return std::move(parsed).error();
+  }
+  unit.info = (*parsed)->info();
+  return unit;
+}
+
+Result<LibraryFileContents> read_library_file(const std::string& path) {
+  auto bytes = FileBytes::map(path);
+  if (!bytes) {
+    return bytes.error();
+  }
+  auto file = LibraryFile::open(*bytes, path);
+  if (!file) {
+    return file.error();
+  }
+  LibraryFileContents contents;
+  contents.kind = file->kind();
+  for (std::size_t number = 0; number < file->unit_count(); ++number) {
+    auto unit = file->facts(number);
+    auto text = file->text(number);
+    auto sources = file->sources(number);
+    if (!unit || !text || !sources) {
+      return !unit ? unit.error() : !text ? text.error() : sources.error();
+    }
+    unit->text = std::move(*text);
+    unit->sources = std::move(*sources);
+    contents.units.push_back(std::move(*unit));
+  }
+  return contents;
+}
+
+Result<std::shared_ptr<Library>> open_library_file(const std::string& path) {
+  auto bytes = FileBytes::map(path);
+  if (!bytes) {
+    return bytes.error();
+  }
+  return open_file(*bytes, path);
+}
+
+Result<std::shared_ptr<Library>> open_library_data(std::span<const std::byte> bytes) {
+  return open_file(FileBytes::copy(bytes), "library data");
 }
 
 CacheStatus cache_status() {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +47,10 @@ struct LibraryOptions {
   /// `name` to `value`, defined before the first line of the source.
   std::vector<std::pair<std::string, std::string>> macros;
   std::vector<std::string> include_paths;
+  /// Where `#include "..."` looks first; empty for nowhere.
+  std::string source_folder = {};
+  /// Whether messages of kernels reach the host; otherwise they are left out.
+  bool enable_logging = false;
   /// The name that diagnostics give to the source text.
   std::string source_name = "program_source";
 
@@ -79,7 +84,7 @@ struct ValueType {
   bool operator==(const ValueType&) const = default;
 };
 
-enum class ParameterKind : std::uint8_t { Buffer, Threadgroup, Builtin };
+enum class ParameterKind : std::uint8_t { Buffer, Threadgroup, Builtin, Texture, Sampler };
 enum class Access : std::uint8_t { ReadOnly, ReadWrite, WriteOnly };
 
 /// A member of the structure that a buffer holds, as the host writes it into an argument buffer.
@@ -98,14 +103,22 @@ struct Member {
   /// A pointer to a buffer rather than a value.
   bool is_pointer = false;
   ValueType type;
+  /// A texture or sampler, which the host writes as a resource's id.
+  bool is_texture = false;
+  bool is_sampler = false;
 };
 
 /// One parameter of a kernel as the host sees it.
 struct Parameter {
   std::string name;
   ParameterKind kind = ParameterKind::Buffer;
-  /// Index of `[[buffer(n)]]` or `[[threadgroup(n)]]`.
+  /// Index of `[[buffer(n)]]`, `[[threadgroup(n)]]`, `[[texture(n)]]` or `[[sampler(n)]]`.
   std::uint32_t index = 0;
+  /// Textures or samplers of an array, which take that many indices; 1 otherwise.
+  std::uint32_t count = 1;
+  /// MTL::TextureType of a texture.
+  std::uint8_t texture_type = 0;
+  bool is_depth_texture = false;
   /// The pointee for pointers and references, as the user spelled it.
   std::string type_name;
   ValueType type;
@@ -230,6 +243,11 @@ struct KernelCode {
   bool uses_atomics = false;
   /// A bit for each `[[buffer(n)]]` that the kernel, with these constants, reads or writes.
   std::uint32_t required_buffers = 0;
+  /// The same for `[[texture(n)]]` and `[[sampler(n)]]`.
+  std::array<std::uint64_t, 2> required_textures = {0, 0};
+  std::uint32_t required_samplers = 0;
+  /// Whether it writes messages to the host.
+  bool uses_log = false;
   /// Estimated bytes of stack that one thread needs.
   std::uint32_t stack_bytes = 0;
   /// Whether the entry point runs a whole group, programs that wait for each other included.
@@ -265,6 +283,51 @@ class Library {
 /// served from the disk cache, without loading Clang. Safe to call from any thread.
 Result<std::shared_ptr<Library>, CompileFailure> open_library(const std::string& source,
                                                               const LibraryOptions& options);
+
+/// A text without macros and includes, and the files that it includes, the standard library's
+/// excepted.
+struct PreprocessedText {
+  std::string text;
+  std::vector<std::string> dependencies;
+};
+Result<PreprocessedText, CompileFailure> preprocess(const std::string& source,
+                                                    const LibraryOptions& options);
+
+/// One text of a library file.
+struct LibraryUnit {
+  /// Preprocessed, so that it needs no other file.
+  std::string text;
+  LibraryOptions options;
+  LibraryInfo info;
+  /// The texts that it was made from, by name, when they are kept.
+  std::vector<std::pair<std::string, std::string>> sources;
+};
+
+/// Preprocesses and checks a text; bodies of templates are checked when a pipeline needs them.
+Result<LibraryUnit, CompileFailure> build_unit(const std::string& source,
+                                               const LibraryOptions& options,
+                                               std::vector<std::string>& dependencies);
+
+/// What `pewter metal -c`, `metallib` and `metal-ar` make.
+enum class LibraryFileKind : std::uint8_t { Object, Library, Archive };
+
+/// The bytes of a file: versioned, with a checksum for its table of contents and for each section.
+std::vector<std::byte> write_library_file(LibraryFileKind kind,
+                                          const std::vector<LibraryUnit>& units);
+
+struct LibraryFileContents {
+  LibraryFileKind kind = LibraryFileKind::Library;
+  std::vector<LibraryUnit> units;
+};
+
+/// Reads a whole file. Fails, with the reason, when pewter did not make it or it is damaged.
+Result<LibraryFileContents> read_library_file(const std::string& path);
+
+/// Opens a library file for running: mapped into memory, texts are read when a kernel of theirs is
+/// compiled. Fails as read_library_file does.
+Result<std::shared_ptr<Library>> open_library_file(const std::string& path);
+/// The same for bytes in memory, which are copied.
+Result<std::shared_ptr<Library>> open_library_data(std::span<const std::byte> bytes);
 
 /// Where the disk cache is and how full.
 struct CacheStatus {

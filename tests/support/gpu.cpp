@@ -16,6 +16,8 @@ Encoded encode(const Gpu& gpu,
   Encoded encoded;
   NS::UInteger next_buffer = 0;
   NS::UInteger next_threadgroup = 0;
+  NS::UInteger next_texture = 0;
+  NS::UInteger next_sampler = 0;
   for (const Binding& binding : bindings) {
     NS::SharedPtr<MTL::Buffer> buffer;
     switch (binding.kind) {
@@ -28,6 +30,13 @@ Encoded encode(const Gpu& gpu,
         break;
       case Binding::Kind::Threadgroup:
         encoder->setThreadgroupMemoryLength(binding.bytes, next_threadgroup++);
+        break;
+      case Binding::Kind::Texture:
+        encoder->setTexture(static_cast<const MTL::Texture*>(binding.source), next_texture++);
+        break;
+      case Binding::Kind::Sampler:
+        encoder->setSamplerState(static_cast<const MTL::SamplerState*>(binding.source),
+                                 next_sampler++);
         break;
     }
     encoded.buffers.push_back(buffer);

@@ -21,7 +21,7 @@ struct ThreadgroupMemory {
 
 /// One argument of a dispatch; made by `Gpu::run` from vectors, values and ThreadgroupMemory.
 struct Binding {
-  enum class Kind { Buffer, Bytes, Threadgroup };
+  enum class Kind { Buffer, Bytes, Threadgroup, Texture, Sampler };
 
   Kind kind = Kind::Buffer;
   const void* source = nullptr;
@@ -88,7 +88,7 @@ class Gpu {
   /// Runs a kernel once and waits. Arguments take buffer indices 0, 1, ... in their order: a vector
   /// becomes a buffer, and one that is not const gets the buffer's content back; any other value is
   /// bound with setBytes; ThreadgroupMemory sets the length of the next threadgroup argument
-  /// instead.
+  /// instead. Textures and samplers take indices of their own, 0, 1, ...
   template <typename... Arguments>
   void run(MTL::ComputePipelineState* pipeline,
            const Shape& shape,
@@ -131,6 +131,12 @@ class Gpu {
   static Binding binding(const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
     return {Binding::Kind::Bytes, &value, nullptr, sizeof(T)};
+  }
+  static Binding binding(MTL::Texture* texture) {
+    return {Binding::Kind::Texture, texture, nullptr, 0};
+  }
+  static Binding binding(MTL::SamplerState* sampler) {
+    return {Binding::Kind::Sampler, sampler, nullptr, 0};
   }
   static Binding binding(const ThreadgroupMemory& memory) {
     return {Binding::Kind::Threadgroup, nullptr, nullptr, memory.bytes};

@@ -32,6 +32,19 @@ TEST_CASE("info as JSON has the same facts for programs") {
   CHECK(facts["cache"]["directory"].is_string());
 }
 
+TEST_CASE("a profile changes what the device claims to be") {
+  const auto virtual_device = pewter_command({"info"}, {{"PEWTER_PROFILE", "paravirtual"}});
+  const auto newest = nlohmann::json::parse(
+      pewter_command({"info", "--json"}, {{"PEWTER_PROFILE", "apple9"}}).output);
+  const auto wrong = pewter_command({"info"}, {{"PEWTER_PROFILE", "apple99"}});
+
+  CHECK(contains(virtual_device.output, "Apple Paravirtual device"));
+  CHECK(!contains(virtual_device.output, "Metal3"));
+  CHECK(newest["device"]["name"] == "Apple M3");
+  CHECK(wrong.code == 0);
+  CHECK(contains(wrong.errors, "PEWTER_PROFILE=apple99 is none of pewter, apple5"));
+}
+
 TEST_CASE("info says so when there is no device") {
   const auto text = pewter_command({"info"}, {{"PEWTER_DEVICE", "none"}});
   const auto json = pewter_command({"info", "--json"}, {{"PEWTER_DEVICE", "none"}});

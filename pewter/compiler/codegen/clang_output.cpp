@@ -99,6 +99,12 @@ void unpack_float_pairs(llvm::Module& module) {
 void set_attributes(llvm::Function& function, const KernelPlan& plan) {
   function.removeFnAttr("target-features");
   function.removeFnAttr("tune-cpu");
+  // Each operation says itself what may be done with it, because the standard library allows less
+  // than the program; and an estimate of 1 / infinity would be no number.
+  for (const char* freedom : {"unsafe-fp-math", "no-signed-zeros-fp-math", "approx-func-fp-math"}) {
+    function.removeFnAttr(freedom);
+  }
+  function.addFnAttr("reciprocal-estimates", "none");
   // An endless loop stays one and meets the watchdog, instead of being deleted as undefined.
   function.removeFnAttr(llvm::Attribute::MustProgress);
   function.addFnAttr("target-cpu", plan.cpu);
@@ -112,6 +118,19 @@ void set_attributes(llvm::Function& function, const KernelPlan& plan) {
   function.setLinkage(llvm::GlobalValue::InternalLinkage);
   function.setVisibility(llvm::GlobalValue::DefaultVisibility);
   function.setComdat(nullptr);
+}
+
+// Without a place to go, messages and what they are made of fold away.
+void leave_out_messages(llvm::Module& module) {
+  llvm::Function* find = module.getFunction("pewter.log_buffer");
+  if (find == nullptr) {
+    return;
+  }
+  for (llvm::User* user : llvm::make_early_inc_range(find->users())) {
+    auto* call = llvm::cast<llvm::CallInst>(user);
+    call->replaceAllUsesWith(llvm::Constant::getNullValue(call->getType()));
+    call->eraseFromParent();
+  }
 }
 
 void inline_all_but_recursive(llvm::Module& module) {
@@ -150,6 +169,9 @@ void normalise(llvm::Module& module, const KernelPlan& plan) {
     }
   }
   unpack_float_pairs(module);
+  if (!plan.enable_logging) {
+    leave_out_messages(module);
+  }
   for (const char* name : {"llvm.global.annotations", "llvm.used", "llvm.compiler.used"}) {
     if (llvm::GlobalVariable* variable = module.getNamedGlobal(name)) {
       variable->eraseFromParent();

@@ -17,6 +17,10 @@ namespace {
 
 constexpr const char* kBufferCall = "pewter.buffer";
 constexpr const char* kThreadgroupCall = "pewter.threadgroup_argument";
+constexpr const char* kTextureCall = "pewter.texture";
+constexpr const char* kSamplerCall = "pewter.sampler";
+// Called by the standard library itself.
+constexpr const char* kLogCall = "pewter.log_buffer";
 
 using Builder = llvm::IRBuilder<>;
 using Triple = std::array<llvm::Value*, 3>;
@@ -167,10 +171,9 @@ llvm::Value* shape_input(Builder& builder,
   return builder.CreateAlignedLoad(argument.getType(), slot, llvm::Align(16));
 }
 
-llvm::FunctionCallee marker(llvm::Module& module, const char* name) {
-  llvm::LLVMContext& context = module.getContext();
-  llvm::FunctionCallee callee = module.getOrInsertFunction(name, llvm::PointerType::get(context, 0),
-                                                           llvm::Type::getInt32Ty(context));
+llvm::FunctionCallee marker(llvm::Module& module, const char* name, llvm::Type* result) {
+  llvm::FunctionCallee callee =
+      module.getOrInsertFunction(name, result, llvm::Type::getInt32Ty(module.getContext()));
   auto* function = llvm::cast<llvm::Function>(callee.getCallee());
   function->setDoesNotAccessMemory();
   function->setDoesNotThrow();
@@ -179,11 +182,55 @@ llvm::FunctionCallee marker(llvm::Module& module, const char* name) {
   return callee;
 }
 
-llvm::Value* binding(Builder& builder, llvm::Module& module, const PlannedParameter& planned) {
-  const bool is_buffer = planned.parameter.kind == ParameterKind::Buffer;
-  llvm::Value* bound =
-      builder.CreateCall(marker(module, is_buffer ? kBufferCall : kThreadgroupCall),
-                         {builder.getInt32(planned.parameter.index)});
+/// The call that stands for one binding, a pointer or the 64 bits of a sampler.
+llvm::Value* single_binding(Builder& builder,
+                            llvm::Module& module,
+                            ParameterKind kind,
+                            std::uint32_t index) {
+  const char* name = kind == ParameterKind::Buffer    ? kBufferCall
+                     : kind == ParameterKind::Texture ? kTextureCall
+                     : kind == ParameterKind::Sampler ? kSamplerCall
+                                                      : kThreadgroupCall;
+  llvm::Type* type = kind == ParameterKind::Sampler ? static_cast<llvm::Type*>(builder.getInt64Ty())
+                                                    : builder.getPtrTy();
+  return builder.CreateCall(marker(module, name, type), {builder.getInt32(index)});
+}
+
+/// Textures and samplers are objects of eight bytes, or arrays of them; Clang chooses the shape.
+llvm::Value* resource_binding(Builder& builder,
+                              llvm::Module& module,
+                              const Parameter& parameter,
+                              llvm::Argument& argument) {
+  if (parameter.count == 1 && !argument.hasByValAttr()) {
+    llvm::Value* bound = single_binding(builder, module, parameter.kind, parameter.index);
+    if (bound->getType() == argument.getType()) {
+      return bound;
+    }
+  }
+  llvm::Function* function = builder.GetInsertBlock()->getParent();
+  Builder top(&function->getEntryBlock(), function->getEntryBlock().begin());
+  llvm::AllocaInst* slot =
+      top.CreateAlloca(llvm::ArrayType::get(builder.getInt64Ty(), parameter.count));
+  slot->setAlignment(llvm::Align(8));
+  for (std::uint32_t element = 0; element < parameter.count; ++element) {
+    builder.CreateStore(single_binding(builder, module, parameter.kind, parameter.index + element),
+                        builder.CreateConstInBoundsGEP1_64(builder.getInt64Ty(), slot, element));
+  }
+  if (argument.getType()->isPointerTy() && (argument.hasByValAttr() || parameter.count > 1)) {
+    return slot;
+  }
+  return builder.CreateAlignedLoad(argument.getType(), slot, llvm::Align(8));
+}
+
+llvm::Value* binding(Builder& builder,
+                     llvm::Module& module,
+                     const PlannedParameter& planned,
+                     llvm::Argument& argument) {
+  const ParameterKind kind = planned.parameter.kind;
+  if (kind == ParameterKind::Texture || kind == ParameterKind::Sampler) {
+    return resource_binding(builder, module, planned.parameter, argument);
+  }
+  llvm::Value* bound = single_binding(builder, module, kind, planned.parameter.index);
   if (planned.enabled_by.empty()) {
     return bound;
   }
@@ -240,7 +287,7 @@ Result<void> build_thread_function(llvm::Module& module, const KernelPlan& plan)
       arguments.push_back(shape_input(builder, values.input(planned.parameter.builtin),
                                       planned.parameter.type, argument));
     } else {
-      arguments.push_back(binding(builder, module, planned));
+      arguments.push_back(binding(builder, module, planned, argument));
     }
   }
   builder.CreateCall(kernel, arguments);
@@ -248,72 +295,119 @@ Result<void> build_thread_function(llvm::Module& module, const KernelPlan& plan)
   return {};
 }
 
-std::uint32_t bind_arguments(llvm::Module& module) {
-  llvm::Function* thread = module.getFunction(kThreadFunction);
-  llvm::BasicBlock& entry = thread->getEntryBlock();
-  Builder builder(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
-  llvm::Value* launch = thread->getArg(0);
-  llvm::Value* base = nullptr;
-  const auto group_base = [&] {
-    if (base == nullptr) {
-      auto* load = builder.CreateLoad(
-          builder.getPtrTy(),
-          builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), thread->getArg(1),
-                                             offsetof(abi::Group, threadgroup_memory)));
-      mark_invariant(*load);
-      load->setMetadata(spmd::kThreadgroupMemory, llvm::MDNode::get(load->getContext(), {}));
-      base = load;
-    }
-    return base;
-  };
+namespace {
 
-  std::uint32_t used = 0;
-  std::map<std::pair<bool, std::uint64_t>, llvm::Value*> bound;
-  // Erased at the end: the builder may stand before one of them.
+/// Reads what a dispatch has bound, each binding once, at the top of the thread function.
+class BindingReader {
+ public:
+  BindingReader(llvm::Function& thread, KernelCode& code)
+      : builder_(&thread.getEntryBlock(), thread.getEntryBlock().getFirstNonPHIOrDbgOrAlloca()),
+        launch_(thread.getArg(0)),
+        group_(thread.getArg(1)),
+        code_(code) {}
+
+  /// The value that a call stands for; null when it is no call of a binding.
+  llvm::Value* replacement(const llvm::CallInst& call) {
+    const llvm::StringRef name = call.getCalledFunction()->getName();
+    if (name == kThreadgroupBase) {
+      return group_base();
+    }
+    if (name == kLogCall) {
+      code_.uses_log = true;
+      return once(name, 0,
+                  [&] { return load(builder_.getPtrTy(), launch_, offsetof(abi::Launch, log)); });
+    }
+    const bool is_binding = name == kBufferCall || name == kThreadgroupCall ||
+                            name == kTextureCall || name == kSamplerCall;
+    if (!is_binding) {
+      return nullptr;
+    }
+    const std::uint64_t index =
+        llvm::cast<llvm::ConstantInt>(call.getArgOperand(0))->getZExtValue();
+    return once(name, index, [&] { return read(name, index); });
+  }
+
+ private:
+  llvm::Value* read(llvm::StringRef name, std::uint64_t index) {
+    llvm::Type* pointer = builder_.getPtrTy();
+    if (name == kBufferCall) {
+      code_.required_buffers |= 1U << index;
+      return load(pointer, launch_, offsetof(abi::Launch, buffers) + index * sizeof(void*));
+    }
+    if (name == kTextureCall) {
+      code_.required_textures[index / 64] |= std::uint64_t{1} << index % 64;
+      llvm::Value* textures = once(
+          "textures", 0, [&] { return load(pointer, launch_, offsetof(abi::Launch, textures)); });
+      return load(pointer, textures, index * sizeof(void*));
+    }
+    if (name == kSamplerCall) {
+      code_.required_samplers |= 1U << index;
+      llvm::Value* samplers = once(
+          "samplers", 0, [&] { return load(pointer, launch_, offsetof(abi::Launch, samplers)); });
+      return load(builder_.getInt64Ty(), samplers, index * sizeof(std::uint64_t));
+    }
+    llvm::Value* offset =
+        load(builder_.getInt32Ty(), launch_,
+             offsetof(abi::Launch, threadgroup_offsets) + index * sizeof(std::uint32_t));
+    return builder_.CreateGEP(builder_.getInt8Ty(), group_base(),
+                              builder_.CreateZExt(offset, builder_.getInt64Ty()));
+  }
+
+  llvm::Value* group_base() {
+    return once("threadgroup memory", 0, [&] {
+      llvm::LoadInst* base =
+          load(builder_.getPtrTy(), group_, offsetof(abi::Group, threadgroup_memory));
+      base->setMetadata(spmd::kThreadgroupMemory, llvm::MDNode::get(base->getContext(), {}));
+      return base;
+    });
+  }
+
+  llvm::LoadInst* load(llvm::Type* type, llvm::Value* base, std::uint64_t offset) {
+    auto* result = builder_.CreateLoad(
+        type, builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), base, offset));
+    mark_invariant(*result);
+    return result;
+  }
+
+  template <typename Make>
+  llvm::Value* once(llvm::StringRef name, std::uint64_t index, const Make& make) {
+    const auto key = std::make_pair(name.str(), index);
+    const auto known = values_.find(key);
+    if (known != values_.end()) {
+      return known->second;
+    }
+    llvm::Value* value = make();
+    values_.emplace(key, value);
+    return value;
+  }
+
+  Builder builder_;
+  llvm::Value* launch_;
+  llvm::Value* group_;
+  KernelCode& code_;
+  std::map<std::pair<std::string, std::uint64_t>, llvm::Value*> values_;
+};
+
+}  // namespace
+
+void bind_arguments(llvm::Module& module, KernelCode& code) {
+  llvm::Function* thread = module.getFunction(kThreadFunction);
+  BindingReader reader(*thread, code);
+  // Erased at the end: the reader may insert before one of them.
   std::vector<llvm::CallInst*> replaced;
   for (llvm::Instruction& instruction : llvm::instructions(*thread)) {
     auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-    const llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
-    if (callee == nullptr) {
+    if (call == nullptr || call->getCalledFunction() == nullptr) {
       continue;
     }
-    if (callee->getName() == kThreadgroupBase) {
-      call->replaceAllUsesWith(group_base());
+    if (llvm::Value* value = reader.replacement(*call)) {
+      call->replaceAllUsesWith(value);
       replaced.push_back(call);
-      continue;
     }
-    const bool is_buffer = callee->getName() == kBufferCall;
-    if (!is_buffer && callee->getName() != kThreadgroupCall) {
-      continue;
-    }
-    const std::uint64_t index =
-        llvm::cast<llvm::ConstantInt>(call->getArgOperand(0))->getZExtValue();
-    llvm::Value*& address = bound[{is_buffer, index}];
-    if (address == nullptr && is_buffer) {
-      used |= 1U << index;
-      auto* load = builder.CreateLoad(
-          builder.getPtrTy(),
-          builder.CreateConstInBoundsGEP1_64(
-              builder.getInt8Ty(), launch, offsetof(abi::Launch, buffers) + index * sizeof(void*)));
-      mark_invariant(*load);
-      address = load;
-    } else if (address == nullptr) {
-      auto* offset = builder.CreateLoad(
-          builder.getInt32Ty(),
-          builder.CreateConstInBoundsGEP1_64(
-              builder.getInt8Ty(), launch,
-              offsetof(abi::Launch, threadgroup_offsets) + index * sizeof(std::uint32_t)));
-      mark_invariant(*offset);
-      address = builder.CreateGEP(builder.getInt8Ty(), group_base(),
-                                  builder.CreateZExt(offset, builder.getInt64Ty()));
-    }
-    call->replaceAllUsesWith(address);
-    replaced.push_back(call);
   }
   for (llvm::CallInst* call : replaced) {
     call->eraseFromParent();
   }
-  return used;
 }
 
 llvm::Function* declare_entry_point(llvm::Module& module, const KernelPlan& plan) {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "llvm/IR/Module.h"
 
 #include "pewter/base/result.h"
@@ -20,9 +18,9 @@ inline constexpr const char* kEntryFunction = "pewter_entry";
 /// known, and what tells threads apart is calls as well: see thread_values.h.
 Result<void> build_thread_function(llvm::Module& module, const KernelPlan& plan);
 
-/// Replaces binding calls and `pewter.threadgroup_base` in the thread function by loads. Returns a
-/// bit for each buffer index that the kernel reads. Runs after optimisation.
-std::uint32_t bind_arguments(llvm::Module& module);
+/// Replaces binding calls and `pewter.threadgroup_base` in the thread function by loads, and notes
+/// in `code` what the kernel reads. Runs after optimisation.
+void bind_arguments(llvm::Module& module, KernelCode& code);
 
 /// An abi::EntryPoint without a body.
 llvm::Function* declare_entry_point(llvm::Module& module, const KernelPlan& plan);

@@ -115,7 +115,7 @@ Result<KernelCode> compile_scalar(llvm::Module& module,
   if (auto checked = check_constants(module, plan); !checked) {
     return checked.error();
   }
-  code.required_buffers = bind_arguments(module);
+  bind_arguments(module, code);
   resolve_for_thread(*module.getFunction(kThreadFunction));
   describe_convergence(module, code);
   code.needs_fibers = code.uses_barriers || code.uses_simdgroup;
@@ -144,7 +144,7 @@ Result<KernelCode> compile_programs(llvm::Module& module,
     return checked.error();
   }
   llvm::Function& thread = *module.getFunction(kThreadFunction);
-  code.required_buffers = bind_arguments(module);
+  bind_arguments(module, code);
   describe_convergence(module, code);
   const bool is_exact = plan.shape.kind == GroupShape::Kind::Exact;
   const auto [size_x, size_y, size_z] = plan.shape.size;

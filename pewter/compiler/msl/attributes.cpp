@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 10> kStandard = {
     "assume",       "carries_dependency", "deprecated", "fallthrough", "likely",
     "maybe_unused", "no_unique_address",  "nodiscard",  "noreturn",    "unlikely"};
 
-constexpr std::array<std::string_view, 38> kUnsupported = {"amplification_count",
+constexpr std::array<std::string_view, 36> kUnsupported = {"amplification_count",
                                                            "amplification_id",
                                                            "attribute",
                                                            "barycentric_coord",
@@ -53,10 +53,8 @@ constexpr std::array<std::string_view, 38> kUnsupported = {"amplification_count"
                                                            "primitive_id",
                                                            "raster_order_group",
                                                            "render_target_array_index",
-                                                           "sampler",
                                                            "stage_in",
                                                            "stitchable",
-                                                           "texture",
                                                            "vertex",
                                                            "vertex_id",
                                                            "viewport_array_index",

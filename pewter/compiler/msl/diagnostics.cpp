@@ -7,6 +7,7 @@
 #include "clang/Basic/DiagnosticSema.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Frontend/TextDiagnostic.h"
+#include "clang/Lex/LexDiagnostic.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace pewter::compiler::msl {
@@ -120,6 +121,14 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   llvm::SmallString<256> text;
   diagnostic.FormatDiagnostic(text);
   message.text = in_words_of_msl(text.str().str());
+  std::string shown = message.text;
+  if (message.severity == Severity::Warning) {
+    const llvm::StringRef option =
+        clang::DiagnosticIDs::getWarningOptionForDiag(diagnostic.getID());
+    if (!option.empty()) {
+      shown += " [-W" + option.str() + "]";
+    }
+  }
 
   bool of_stdlib = false;
   if (diagnostic.hasSourceManager() && diagnostic.getLocation().isValid()) {
@@ -134,17 +143,24 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
     std::string rendered;
     llvm::raw_string_ostream stream(rendered);
     clang::TextDiagnostic printer(stream, language_, options_.get());
-    printer.emitDiagnostic(clang::FullSourceLoc(diagnostic.getLocation(), sources), level,
-                           message.text, diagnostic.getRanges(), diagnostic.getFixItHints());
+    printer.emitDiagnostic(clang::FullSourceLoc(diagnostic.getLocation(), sources), level, shown,
+                           diagnostic.getRanges(), diagnostic.getFixItHints());
     stream.flush();
     message.rendered = in_words_of_msl(std::move(rendered));
   } else {
-    message.rendered = "error: " + message.text + "\n";
+    message.rendered = (is_error ? "error: " : "warning: ") + shown + "\n";
   }
 
   if (!is_note) {
     needs_position_ = of_stdlib;
+    is_redefinition_ = diagnostic.getID() == clang::diag::ext_pp_macro_redef;
     collected_.push_back(std::move(message));
+    return;
+  }
+  if (of_stdlib && is_redefinition_ && !collected_.empty()) {
+    // A program may have its own idea of a macro that is no part of the language.
+    collected_.pop_back();
+    skip_notes_ = true;
     return;
   }
   if (collected_.empty() || of_stdlib) {

@@ -48,6 +48,8 @@ class DiagnosticCollector : public clang::DiagnosticConsumer {
   bool skip_notes_ = false;
   /// Whether the last message still needs a position of the user's.
   bool needs_position_ = false;
+  /// Whether the last message is about a macro that is defined again.
+  bool is_redefinition_ = false;
   std::vector<Diagnostic> collected_;
 };
 

@@ -178,6 +178,8 @@ class Reflector {
     }
     assign_missing_indices(kernel, ParameterKind::Buffer, abi::kMaxBuffers);
     assign_missing_indices(kernel, ParameterKind::Threadgroup, abi::kMaxThreadgroupArguments);
+    assign_missing_indices(kernel, ParameterKind::Texture, abi::kMaxTextures);
+    assign_missing_indices(kernel, ParameterKind::Sampler, abi::kMaxSamplers);
     check_indices(function, kernel);
     for (const KernelParameter& parameter : kernel.parameters) {
       info.parameters.push_back(parameter.parameter);
@@ -249,6 +251,10 @@ class Reflector {
     parameter.is_reference = type->isReferenceType();
     const clang::QualType pointee = type->getPointeeType();
     parameter.index = kUnassigned;
+    if (const auto resource = resource_type(context_, type)) {
+      read_resource(declared, *resource, parameter);
+      return;
+    }
     if (pointee.isNull()) {
       error(declared->getLocation(),
             "kernel parameter '" + parameter.name +
@@ -283,16 +289,43 @@ class Reflector {
     read_index(declared, "buffer", abi::kMaxBuffers, parameter);
   }
 
+  void read_resource(const clang::ParmVarDecl* declared,
+                     const ResourceType& resource,
+                     Parameter& parameter) {
+    const bool is_texture = resource.kind == ParameterKind::Texture;
+    parameter.kind = resource.kind;
+    parameter.type_name = declared->getType().getUnqualifiedType().getAsString();
+    parameter.type = resource.element;
+    parameter.access = resource.access;
+    parameter.count = resource.count;
+    parameter.texture_type = resource.texture_type;
+    parameter.is_depth_texture = resource.is_depth;
+    parameter.size = sizeof(void*) * resource.count;
+    parameter.alignment = alignof(void*);
+    const std::uint32_t limit = is_texture ? abi::kMaxTextures : abi::kMaxSamplers;
+    if (resource.count > limit) {
+      error(declared->getLocation(), "parameter '" + parameter.name + "' is an array of " +
+                                         std::to_string(resource.count) + ", the limit is " +
+                                         std::to_string(limit));
+      return;
+    }
+    read_index(declared, is_texture ? "texture" : "sampler", limit + 1 - resource.count, parameter);
+  }
+
   void read_index(const clang::ParmVarDecl* declared,
                   const char* name,
                   std::uint32_t limit,
                   Parameter& parameter) {
-    const char* other = parameter.kind == ParameterKind::Buffer ? "threadgroup" : "buffer";
-    if (const auto* wrong = attribute(declared, other)) {
-      error(wrong->getLocation(), "attribute '" + std::string(other) +
-                                      "' does not fit the address space of parameter '" +
-                                      parameter.name + "'");
-      return;
+    for (const char* other : {"buffer", "threadgroup", "texture", "sampler"}) {
+      const auto* wrong = attribute(declared, other);
+      if (wrong != nullptr && llvm::StringRef(other) != name) {
+        const bool is_memory =
+            parameter.kind == ParameterKind::Buffer || parameter.kind == ParameterKind::Threadgroup;
+        error(wrong->getLocation(), "attribute '" + std::string(other) + "' does not fit the " +
+                                        (is_memory ? "address space" : "type") + " of parameter '" +
+                                        parameter.name + "'");
+        return;
+      }
     }
     const auto* mark = attribute(declared, name);
     if (mark == nullptr) {
@@ -311,8 +344,11 @@ class Reflector {
   void assign_missing_indices(Kernel& kernel, ParameterKind kind, std::uint32_t limit) {
     std::set<std::uint32_t> taken;
     for (const KernelParameter& entry : kernel.parameters) {
-      if (entry.parameter.kind == kind) {
-        taken.insert(entry.parameter.index);
+      if (entry.parameter.kind != kind || entry.parameter.index == kUnassigned) {
+        continue;
+      }
+      for (std::uint32_t element = 0; element < entry.parameter.count; ++element) {
+        taken.insert(entry.parameter.index + element);
       }
     }
     std::uint32_t next = 0;
@@ -323,13 +359,13 @@ class Reflector {
       while (taken.count(next) != 0) {
         ++next;
       }
-      if (next >= limit) {
+      if (next + entry.parameter.count > limit) {
         error(kernel.declaration->getLocation(),
               "kernel has more than " + std::to_string(limit) + " parameters of one kind");
         return;
       }
       entry.parameter.index = next;
-      taken.insert(next);
+      next += entry.parameter.count;
     }
   }
 
@@ -339,11 +375,11 @@ class Reflector {
       for (std::size_t right = left + 1; right < kernel.parameters.size(); ++right) {
         const Parameter& a = kernel.parameters[left].parameter;
         const Parameter& b = kernel.parameters[right].parameter;
-        if (a.kind == b.kind && a.kind != ParameterKind::Builtin && a.index == b.index &&
-            a.enabled_by.empty() && b.enabled_by.empty()) {
+        if (a.kind == b.kind && a.kind != ParameterKind::Builtin && a.index < b.index + b.count &&
+            b.index < a.index + a.count && a.enabled_by.empty() && b.enabled_by.empty()) {
           error(function->getParamDecl(static_cast<unsigned>(right))->getLocation(),
                 "parameters '" + a.name + "' and '" + b.name + "' both use index " +
-                    std::to_string(a.index));
+                    std::to_string(std::max(a.index, b.index)));
         }
       }
     }

@@ -353,6 +353,9 @@ std::vector<Token> TokenRewriter::translate(const Tokens& tokens) {
     if (token.is(tok::string_literal)) {
       position = translate_string(tokens, position, out);
       continue;
+    }
+    if (token.isOneOf(tok::kw___func__, tok::kw___FUNCTION__, tok::kw___PRETTY_FUNCTION__)) {
+      push_in_constant_memory(tokens, position, position + 1, out);
     } else if (token.is(tok::identifier)) {
       translate_identifier(token, out);
     } else if (token.is(tok::numeric_constant)) {
@@ -454,28 +457,31 @@ std::size_t TokenRewriter::translate_string(const Tokens& tokens,
   // The message is the second argument of static_assert.
   bare = bare || (before(1, tok::comma) && tokens[behind].is(tok::r_paren) &&
                   tokens[behind + 1].is(tok::semi) && in_static_assert(tokens, position));
-  const SourceLocation place = tokens[position].getLocation();
-  if (!bare) {
-    Token space = word("__private", place);
-    space.setKind(tok::kw___private);
-    Token constant = word("const", place);
-    constant.setKind(tok::kw_const);
-    Token character = word("char", place);
-    character.setKind(tok::kw_char);
-    const Token cast[] = {punctuator(tok::l_paren, place),
-                          punctuator(tok::l_paren, place),
-                          constant,
-                          space,
-                          character,
-                          punctuator(tok::star, place),
-                          punctuator(tok::r_paren, place)};
-    out.insert(out.end(), std::begin(cast), std::end(cast));
-  }
-  out.insert(out.end(), tokens.begin() + position, tokens.begin() + behind);
-  if (!bare) {
-    out.push_back(punctuator(tok::r_paren, place));
+  if (bare) {
+    out.insert(out.end(), tokens.begin() + position, tokens.begin() + behind);
+  } else {
+    push_in_constant_memory(tokens, position, behind, out);
   }
   return behind;
+}
+
+void TokenRewriter::push_in_constant_memory(const Tokens& tokens,
+                                            std::size_t begin,
+                                            std::size_t end,
+                                            Tokens& out) {
+  const SourceLocation place = tokens[begin].getLocation();
+  Token space = word("__private", place);
+  space.setKind(tok::kw___private);
+  Token constant = word("const", place);
+  constant.setKind(tok::kw_const);
+  Token character = word("char", place);
+  character.setKind(tok::kw_char);
+  const Token cast[] = {
+      punctuator(tok::l_paren, place), punctuator(tok::l_paren, place), constant, space, character,
+      punctuator(tok::star, place),    punctuator(tok::r_paren, place)};
+  out.insert(out.end(), std::begin(cast), std::end(cast));
+  out.insert(out.end(), tokens.begin() + begin, tokens.begin() + end);
+  out.push_back(punctuator(tok::r_paren, place));
 }
 
 std::size_t TokenRewriter::translate_attributes(const Tokens& tokens,

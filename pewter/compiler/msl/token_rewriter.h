@@ -52,6 +52,11 @@ class TokenRewriter {
   void translate_number(const clang::Token& token, Tokens& out);
   /// Translates the string literals from `position` on; returns the position behind them.
   std::size_t translate_string(const Tokens& tokens, std::size_t position, Tokens& out);
+  /// Appends a string as a pointer to constant memory.
+  void push_in_constant_memory(const Tokens& tokens,
+                               std::size_t begin,
+                               std::size_t end,
+                               Tokens& out);
   /// Translates the attribute list whose `[` stands at `position`; returns the position behind it.
   std::size_t translate_attributes(const Tokens& tokens,
                                    std::size_t position,

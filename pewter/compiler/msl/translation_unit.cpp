@@ -5,93 +5,19 @@
 #include <utility>
 
 #include "clang/AST/Mangle.h"
-#include "clang/Frontend/CompilerInvocation.h"
 #include "clang/Frontend/FrontendActions.h"
 #include "clang/Frontend/MultiplexConsumer.h"
-#include "clang/Lex/PreprocessorOptions.h"
 #include "clang/Parse/Parser.h"
 #include "clang/Sema/EnterExpressionEvaluationContext.h"
 #include "clang/Sema/Sema.h"
 #include "clang/Sema/SemaConsumer.h"
-#include "llvm/Support/MemoryBuffer.h"
 
-#include "pewter/compiler/msl/attributes.h"
+#include "pewter/compiler/msl/compiler_instance.h"
+#include "pewter/compiler/msl/invocation.h"
 #include "pewter/compiler/msl/prelude.h"
 #include "pewter/compiler/msl/recording_consumer.h"
 
 namespace pewter::compiler::msl {
-namespace {
-
-constexpr const char* kSourcePath = "/pewter/source.metal";
-constexpr std::uint32_t kNewestLanguageVersion = (3U << 16) | 2U;
-
-// The one target that texts are parsed for; machine code is made for the machine's own level later.
-std::vector<std::string> clang_arguments() {
-  return {"-triple", "x86_64-unknown-linux-gnu", "-target-cpu", "x86-64-v3", "-aux-triple",
-          "x86_64-unknown-linux-gnu", "-aux-target-cpu", "x86-64-v3", "-std=c++17",
-          "-fsycl-is-device", "-sycl-std=2020", "-fdeclspec", "-fgnuc-version=4.2.1",
-          "-nostdsysteminc", "-nobuiltininc", "-O2", "-disable-llvm-passes", "-fno-rtti",
-          "-ffloat16-excess-precision=none", "-fbfloat16-excess-precision=none",
-          "-ffp-contract=fast", "-cl-single-precision-constant", "-fno-threadsafe-statics",
-          "-fno-builtin",
-          // Whole vectors travel in registers; the code generator sets the convention back.
-          "-fdefault-calling-conv=regcall", "-I", kStdlibFolder};
-}
-
-void define_keywords(clang::Preprocessor& preprocessor) {
-  clang::IdentifierTable& table = preprocessor.getIdentifierTable();
-  table.get("__global", clang::tok::kw___global);
-  table.get("__local", clang::tok::kw___local);
-  table.get("__private", clang::tok::kw___private);
-}
-
-std::unique_ptr<clang::CompilerInstance> make_instance(const std::vector<std::string>& arguments,
-                                                       clang::DiagnosticConsumer* consumer) {
-  auto instance = std::make_unique<clang::CompilerInstance>();
-  instance->createDiagnostics(consumer, /*ShouldOwnClient=*/false);
-  std::vector<const char*> pointers;
-  for (const std::string& argument : arguments) {
-    pointers.push_back(argument.c_str());
-  }
-  auto invocation = std::make_shared<clang::CompilerInvocation>();
-  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, pointers,
-                                                 instance->getDiagnostics())) {
-    return nullptr;
-  }
-  instance->setInvocation(std::move(invocation));
-  instance->createDiagnostics(consumer, /*ShouldOwnClient=*/false);
-  return instance;
-}
-
-// The user's text with what has to stand before and after it. `#line` keeps the user's positions.
-std::string wrap_source(const std::string& source, const LibraryOptions& options) {
-  const std::uint32_t version =
-      options.language_version != 0 ? options.language_version : kNewestLanguageVersion;
-  std::string text = fmt::format(
-      "#line 1 \"compile options\"\n"
-      "#pragma clang attribute push(__attribute__(({})), apply_to = any(variable, function))\n"
-      "#undef __METAL_VERSION__\n#define __METAL_VERSION__ {}\n",
-      kDeclarationAttribute, (version >> 16) * 100 + (version & 0xffff) * 10);
-  if (options.math_mode == MathMode::Safe) {
-    text += "#undef __METAL_FAST_MATH__\n";
-  }
-  for (const auto& [name, value] : options.macros) {
-    text += fmt::format("#define {} {}\n", name, value);
-  }
-  text += fmt::format("#line 1 \"{}\"\n", options.source_name);
-  text += source;
-  text += "\n#pragma clang attribute pop\n";
-  return text;
-}
-
-CompileFailure internal_failure(const std::string& text) {
-  Diagnostic diagnostic;
-  diagnostic.text = text;
-  diagnostic.rendered = "error: " + text + "\n";
-  return CompileFailure{{diagnostic}};
-}
-
-}  // namespace
 
 /// Parses through the token rewriter and keeps the compiler's state.
 class ParseAction : public clang::ASTFrontendAction {
@@ -170,33 +96,12 @@ bool TranslationUnit::attempt(const std::string& source,
                               const LibraryOptions& options,
                               const std::string& prelude_path,
                               const Repairs& repairs) {
-  std::vector<std::string> arguments = clang_arguments();
-  arguments.insert(arguments.end(), {"-x", "c++", "-include-pch", prelude_path, "-ferror-limit",
-                                     "100", "-fshow-overloads=best", "-Wno-everything"});
-  for (const std::string& path : options.include_paths) {
-    arguments.insert(arguments.end(), {"-I", path});
-  }
-  arguments.emplace_back(kSourcePath);
   diagnostics_ = std::make_unique<DiagnosticCollector>(repairs);
-  instance_ = make_instance(arguments, diagnostics_.get());
+  instance_ = make_text_instance(text_before(options) + source + text_behind(), options,
+                                 prelude_path, diagnostics_.get());
   if (instance_ == nullptr) {
     return false;
   }
-  // The prelude's files are virtual and never change under it.
-  instance_->getPreprocessorOpts().DisablePCHOrModuleValidation =
-      clang::DisableValidationForModuleKind::All;
-
-  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(file_system_with_stdlib());
-  auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
-  memory->addFile(kSourcePath, 0,
-                  llvm::MemoryBuffer::getMemBufferCopy(wrap_source(source, options), kSourcePath));
-  files->pushOverlay(memory);
-  instance_->createFileManager(files);
-  instance_->createSourceManager(instance_->getFileManager());
-  if (!instance_->createTarget()) {
-    return false;
-  }
-
   action_ = std::make_unique<ParseAction>(repairs);
   if (!action_->BeginSourceFile(*instance_, instance_->getFrontendOpts().Inputs[0])) {
     action_.reset();
@@ -224,7 +129,7 @@ Result<std::unique_ptr<TranslationUnit>, CompileFailure> TranslationUnit::parse(
       return unit;
     }
     if (!repairs.merge(unit->diagnostics_->repairs())) {
-      return messages.empty() ? internal_failure("the text ends in the middle of something")
+      return messages.empty() ? plain_failure("the text ends in the middle of something")
                               : CompileFailure{std::move(messages)};
     }
   }
@@ -267,14 +172,7 @@ Result<std::unique_ptr<llvm::Module>, CompileFailure> TranslationUnit::generate(
 }
 
 bool TranslationUnit::self_contained() {
-  const clang::SourceManager& sources = instance_->getSourceManager();
-  for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
-    const llvm::StringRef name = file->first.getName();
-    if (name != kSourcePath && !name.starts_with(kStdlibFolder)) {
-      return false;
-    }
-  }
-  return true;
+  return files_read(*instance_).empty();
 }
 
 std::string TranslationUnit::symbol(const clang::VarDecl* variable) {
@@ -323,10 +221,12 @@ class PreludeAction : public clang::GeneratePCHAction {
 }  // namespace
 
 Result<void> write_prelude(const std::string& output_path) {
-  std::vector<std::string> arguments = clang_arguments();
-  arguments.insert(arguments.end(),
-                   {"-x", "c++-header", "-emit-pch", "-fno-pch-timestamp", "-Wno-everything", "-o",
-                    output_path, std::string(kStdlibFolder) + "/pewter_prelude.h"});
+  std::vector<std::string> arguments = common_arguments();
+  const std::string prelude = fmt::format("{}/pewter_prelude.h", kStdlibFolder);
+  for (const char* argument : {"-x", "c++-header", "-emit-pch", "-fno-pch-timestamp",
+                               "-Wno-everything", "-o", output_path.c_str(), prelude.c_str()}) {
+    arguments.emplace_back(argument);
+  }
   DiagnosticCollector diagnostics;
   const auto instance = make_instance(arguments, &diagnostics);
   if (instance != nullptr) {

@@ -45,6 +45,37 @@ ScalarType scalar_type(clang::QualType type) {
   }
 }
 
+/// A class template of the standard library and the MTL::TextureType of its objects.
+struct TextureName {
+  const char* name;
+  std::uint8_t type;
+  bool is_depth;
+};
+
+constexpr TextureName kTextureNames[] = {
+    {"texture1d", 0, false},       {"texture1d_array", 1, false}, {"texture2d", 2, false},
+    {"texture2d_array", 3, false}, {"texturecube", 5, false},     {"texturecube_array", 6, false},
+    {"texture3d", 7, false},       {"texture_buffer", 9, false},  {"depth2d", 2, true},
+    {"depth2d_array", 3, true},    {"depthcube", 5, true},        {"depthcube_array", 6, true},
+};
+
+// `metal::array<T, N>` counts as T[N].
+std::pair<clang::QualType, std::uint64_t> element_of_array(const clang::CXXRecordDecl* record) {
+  const auto* specialization =
+      llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(record);
+  if (specialization == nullptr || specialization->getName() != "array" ||
+      specialization->getTemplateArgs().size() != 2) {
+    return {};
+  }
+  const clang::TemplateArgument& element = specialization->getTemplateArgs()[0];
+  const clang::TemplateArgument& count = specialization->getTemplateArgs()[1];
+  if (element.getKind() != clang::TemplateArgument::Type ||
+      count.getKind() != clang::TemplateArgument::Integral) {
+    return {};
+  }
+  return {element.getAsType(), count.getAsIntegral().getZExtValue()};
+}
+
 /// Walks over a structure and lists its members with their ids.
 class MemberLister {
  public:
@@ -89,7 +120,8 @@ class MemberLister {
       return add(name, element.first, count * element.second, offset);
     }
     const auto size = static_cast<std::uint64_t>(context_.getTypeSizeInChars(type).getQuantity());
-    if (record != nullptr && value_type(type).scalar == ScalarType::Other) {
+    const auto resource = resource_type(context_, type);
+    if (!resource && record != nullptr && value_type(type).scalar == ScalarType::Other) {
       for (std::uint64_t number = 0; number < count; ++number) {
         if (!list(record, offset + number * size)) {
           return false;
@@ -105,6 +137,8 @@ class MemberLister {
     member.alignment = static_cast<std::uint32_t>(context_.getTypeAlignInChars(type).getQuantity());
     member.count = static_cast<std::uint32_t>(count);
     member.is_pointer = type->isAnyPointerType() || type->isReferenceType();
+    member.is_texture = resource && resource->kind == ParameterKind::Texture;
+    member.is_sampler = resource && resource->kind == ParameterKind::Sampler;
     member.type = value_type(
         member.is_pointer
             ? context_.removeAddrSpaceQualType(type->getPointeeType()).getUnqualifiedType()
@@ -112,24 +146,6 @@ class MemberLister {
     next_id_ += member.count;
     members_.push_back(std::move(member));
     return members_.size() <= kMostMembers;
-  }
-
-  // `metal::array<T, N>` counts as T[N].
-  static std::pair<clang::QualType, std::uint64_t> element_of_array(
-      const clang::CXXRecordDecl* record) {
-    const auto* specialization =
-        llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(record);
-    if (specialization == nullptr || specialization->getName() != "array" ||
-        specialization->getTemplateArgs().size() != 2) {
-      return {};
-    }
-    const clang::TemplateArgument& element = specialization->getTemplateArgs()[0];
-    const clang::TemplateArgument& count = specialization->getTemplateArgs()[1];
-    if (element.getKind() != clang::TemplateArgument::Type ||
-        count.getKind() != clang::TemplateArgument::Integral) {
-      return {};
-    }
-    return {element.getAsType(), count.getAsIntegral().getZExtValue()};
   }
 
   clang::ASTContext& context_;
@@ -164,6 +180,49 @@ ValueType value_type(clang::QualType type) {
     return {scalar_type(arguments[0].getAsType()), number(1), number(2)};
   }
   return {ScalarType::Other, 1, 1};
+}
+
+std::optional<ResourceType> resource_type(clang::ASTContext& context, clang::QualType type) {
+  type = context.removeAddrSpaceQualType(type.getCanonicalType()).getUnqualifiedType();
+  const auto* record = type->getAsCXXRecordDecl();
+  const auto* space =
+      record != nullptr ? llvm::dyn_cast<clang::NamespaceDecl>(record->getDeclContext()) : nullptr;
+  if (space == nullptr || space->getName() != "metal") {
+    return std::nullopt;
+  }
+  if (const auto element = element_of_array(record); !element.first.isNull()) {
+    auto result = resource_type(context, element.first);
+    if (result) {
+      result->count *= static_cast<std::uint32_t>(element.second);
+    }
+    return result;
+  }
+  if (record->getName() == "sampler") {
+    ResourceType sampler;
+    sampler.kind = ParameterKind::Sampler;
+    return sampler;
+  }
+  const auto* specialization = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(record);
+  if (specialization == nullptr) {
+    return std::nullopt;
+  }
+  for (const TextureName& row : kTextureNames) {
+    if (record->getName() != row.name) {
+      continue;
+    }
+    const clang::TemplateArgumentList& arguments = specialization->getTemplateArgs();
+    constexpr Access kAccesses[] = {Access::ReadOnly, Access::ReadOnly, Access::WriteOnly,
+                                    Access::ReadWrite};
+    ResourceType texture;
+    texture.texture_type = row.type;
+    texture.is_depth = row.is_depth;
+    texture.element = value_type(arguments[0].getAsType());
+    if (arguments.size() > 1 && arguments[1].getKind() == clang::TemplateArgument::Integral) {
+      texture.access = kAccesses[arguments[1].getAsIntegral().getZExtValue() & 3];
+    }
+    return texture;
+  }
+  return std::nullopt;
 }
 
 std::vector<Member> members_of(clang::ASTContext& context, clang::QualType type) {

@@ -1,6 +1,8 @@
 #include "pewter/metal/driver/argument_encoder.h"
 
 #include <Metal/MTLLibrary.hpp>
+#include <Metal/MTLSampler.hpp>
+#include <Metal/MTLTexture.hpp>
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -29,15 +31,18 @@ std::optional<ArgumentLayout> layout_of(std::vector<const ArgumentDescriptor*> d
     member.id = static_cast<std::uint32_t>(descriptor->index);
     member.count = static_cast<std::uint32_t>(std::max<NS::UInteger>(descriptor->array_length, 1));
     member.is_pointer = descriptor->data_type == MTL::DataTypePointer;
+    member.is_texture = descriptor->data_type == MTL::DataTypeTexture;
+    member.is_sampler = descriptor->data_type == MTL::DataTypeSampler;
+    const bool is_resource = member.is_pointer || member.is_texture || member.is_sampler;
     member.type = value_type(descriptor->data_type);
-    member.size = member.is_pointer ? sizeof(void*) : size_of(member.type);
+    member.size = is_resource ? sizeof(void*) : size_of(member.type);
     if (member.size == 0) {
       log::error("metal", "newArgumentEncoder: arguments of data type {} are not supported yet",
                  static_cast<unsigned>(descriptor->data_type));
       return std::nullopt;
     }
     member.alignment = static_cast<std::uint32_t>(
-        std::max<std::uint64_t>(member.is_pointer ? alignof(void*) : alignment_of(member.type),
+        std::max<std::uint64_t>(is_resource ? alignof(void*) : alignment_of(member.type),
                                 descriptor->constant_block_alignment));
     member.offset = aligned(layout.size, member.alignment);
     layout.size = member.offset + member.size * member.count;
@@ -54,12 +59,45 @@ ArgumentLayout layout_of(std::vector<compiler::Member> members,
   return {std::move(members), size, static_cast<std::uint32_t>(alignment)};
 }
 
+using Kind = ArgumentEncoder::Kind;
+
+Kind kind_of(const compiler::Member& member) {
+  return member.is_texture   ? Kind::Texture
+         : member.is_sampler ? Kind::Sampler
+         : member.is_pointer ? Kind::Buffer
+                             : Kind::Value;
+}
+
+const char* name_of(Kind kind) {
+  switch (kind) {
+    case Kind::Buffer:
+      return "buffer";
+    case Kind::Texture:
+      return "texture";
+    case Kind::Sampler:
+      return "sampler";
+    case Kind::Value:
+      break;
+  }
+  return "value";
+}
+
+void store_id(ArgumentEncoder& encoder,
+              Kind kind,
+              std::uint64_t id,
+              NS::UInteger index,
+              const std::source_location& where) {
+  if (std::byte* place = encoder.place(index, kind, where)) {
+    std::memcpy(place, &id, sizeof id);
+  }
+}
+
 void store(ArgumentEncoder& encoder,
            const Buffer* buffer,
            NS::UInteger offset,
            NS::UInteger index,
            const std::source_location& where) {
-  std::byte* place = encoder.place(index, true, where);
+  std::byte* place = encoder.place(index, Kind::Buffer, where);
   if (place == nullptr) {
     return;
   }
@@ -96,7 +134,7 @@ void ArgumentEncoder::set_target(Ref<Buffer> buffer, std::uint64_t offset) {
 }
 
 std::byte* ArgumentEncoder::place(NS::UInteger id,
-                                  bool pointer,
+                                  Kind kind,
                                   const std::source_location& where) const {
   if (target_ == nullptr) {
     log::error("metal", "{}: the encoder has no argument buffer", where.function_name());
@@ -104,9 +142,9 @@ std::byte* ArgumentEncoder::place(NS::UInteger id,
   }
   for (const compiler::Member& member : layout.members) {
     if (id >= member.id && id - member.id < member.count) {
-      if (member.is_pointer != pointer) {
-        log::error("metal", "{}: argument {} is {}", where.function_name(), id,
-                   pointer ? "a value, not a buffer" : "a buffer, not a value");
+      if (kind_of(member) != kind) {
+        log::error("metal", "{}: argument {} is a {}, not a {}", where.function_name(), id,
+                   name_of(kind_of(member)), name_of(kind));
         return nullptr;
       }
       return target_ + member.offset + (id - member.id) * member.size;
@@ -238,9 +276,37 @@ void MTL::ArgumentEncoder::setBuffers(const Buffer* const buffers[],
   }
 }
 
+void MTL::ArgumentEncoder::setTexture(const Texture* texture, NS::UInteger index) {
+  if (auto* self = impl<Body>(this)) {
+    driver::store_id(*self, Body::Kind::Texture,
+                     texture != nullptr ? texture->gpuResourceID()._impl : 0, index,
+                     Here::current());
+  }
+}
+
+void MTL::ArgumentEncoder::setTextures(const Texture* const textures[], NS::Range range) {
+  for (NS::UInteger number = 0; number < range.length; ++number) {
+    setTexture(textures[number], range.location + number);
+  }
+}
+
+void MTL::ArgumentEncoder::setSamplerState(const SamplerState* sampler, NS::UInteger index) {
+  if (auto* self = impl<Body>(this)) {
+    driver::store_id(*self, Body::Kind::Sampler,
+                     sampler != nullptr ? sampler->gpuResourceID()._impl : 0, index,
+                     Here::current());
+  }
+}
+
+void MTL::ArgumentEncoder::setSamplerStates(const SamplerState* const samplers[], NS::Range range) {
+  for (NS::UInteger number = 0; number < range.length; ++number) {
+    setSamplerState(samplers[number], range.location + number);
+  }
+}
+
 void* MTL::ArgumentEncoder::constantData(NS::UInteger index) {
   auto* self = impl<Body>(this);
-  return self != nullptr ? self->place(index, false, Here::current()) : nullptr;
+  return self != nullptr ? self->place(index, Body::Kind::Value, Here::current()) : nullptr;
 }
 
 MTL::ArgumentDescriptor* MTL::ArgumentDescriptor::alloc() {

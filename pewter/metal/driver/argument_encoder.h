@@ -50,9 +50,10 @@ class ArgumentEncoder final : public Object {
   /// they are not there.
   void set_target(Ref<Buffer> buffer, std::uint64_t offset);
 
-  /// Where the argument with that id goes, if it is a pointer or not as asked; null, with a message
+  /// Where the argument with that id goes, if it is of that kind; null, with a message
   /// in the log, when there is no target or no such argument.
-  std::byte* place(NS::UInteger id, bool pointer, const std::source_location& where) const;
+  enum class Kind : std::uint8_t { Value, Buffer, Texture, Sampler };
+  std::byte* place(NS::UInteger id, Kind kind, const std::source_location& where) const;
 
   const ArgumentLayout layout;
   Ref<String> label;

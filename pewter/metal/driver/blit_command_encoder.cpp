@@ -3,6 +3,7 @@
 #include <Metal/MTLCommandBuffer.hpp>
 
 #include "pewter/metal/driver/command_descriptors.h"
+#include "pewter/metal/driver/counters.h"
 #include "pewter/metal/driver/fence.h"
 #include "pewter/metal/driver/resource.h"
 
@@ -56,10 +57,29 @@ void BlitCommandEncoder::copy_bytes(Buffer* source,
   command.byte_count = byte_count;
 }
 
-void BlitCommandEncoder::reject_counters(const char* action) {
-  if (is_open(action)) {
-    buffer().reject(MTL::CommandBufferErrorInternal, "{}: the device has no counters", action);
+void BlitCommandEncoder::resolve(CounterSampleBuffer* samples,
+                                 NS::Range range,
+                                 Buffer* target,
+                                 std::uint64_t offset) {
+  constexpr const char* kAction = "resolveCounters";
+  if (!is_open(kAction) ||
+      !is_inside(kAction, "destination", target, offset, range.length * sizeof(std::uint64_t))) {
+    return;
   }
+  if (samples == nullptr || range.location > samples->sample_count ||
+      range.length > samples->sample_count - range.location) {
+    buffer().reject(MTL::CommandBufferErrorInvalidResource,
+                    "resolveCounters of samples {} to {} of {}", range.location,
+                    range.location + range.length, samples != nullptr ? samples->sample_count : 0);
+    return;
+  }
+  buffer().keep(samples);
+  buffer().keep(target);
+  auto& command = append<ResolveSamplesCommand>();
+  command.samples = samples;
+  command.first = range.location;
+  command.count = range.length;
+  command.to = target->data() + offset;
 }
 
 }  // namespace pewter::driver
@@ -86,8 +106,12 @@ MTL::BlitCommandEncoder* MTL::CommandBuffer::blitCommandEncoder() {
 
 MTL::BlitCommandEncoder* MTL::CommandBuffer::blitCommandEncoder(
     const MTL::BlitPassDescriptor* blitPassDescriptor) {
-  impl<driver::BlitPassDescriptor>(blitPassDescriptor);
-  return new_encoder(this, std::source_location::current());
+  auto* descriptor = impl<driver::BlitPassDescriptor>(blitPassDescriptor);
+  auto* encoder = new_encoder(this, std::source_location::current());
+  if (encoder != nullptr && descriptor != nullptr) {
+    impl<Body>(encoder)->sample_ends(*descriptor->attachments);
+  }
+  return encoder;
 }
 
 void MTL::BlitCommandEncoder::synchronizeResource(const MTL::Resource* resource) {
@@ -130,19 +154,22 @@ void MTL::BlitCommandEncoder::waitForFence(const MTL::Fence* fence) {
   }
 }
 
-void MTL::BlitCommandEncoder::sampleCountersInBuffer(const MTL::CounterSampleBuffer*,
-                                                     NS::UInteger,
+void MTL::BlitCommandEncoder::sampleCountersInBuffer(const MTL::CounterSampleBuffer* sampleBuffer,
+                                                     NS::UInteger sampleIndex,
                                                      bool) {
   if (auto* self = impl<Body>(this)) {
-    self->reject_counters("sampleCountersInBuffer");
+    self->sample(
+        sampleBuffer != nullptr ? impl<driver::CounterSampleBuffer>(sampleBuffer) : nullptr,
+        sampleIndex);
   }
 }
 
-void MTL::BlitCommandEncoder::resolveCounters(const MTL::CounterSampleBuffer*,
-                                              NS::Range,
-                                              const MTL::Buffer*,
-                                              NS::UInteger) {
+void MTL::BlitCommandEncoder::resolveCounters(const MTL::CounterSampleBuffer* sampleBuffer,
+                                              NS::Range range,
+                                              const MTL::Buffer* destinationBuffer,
+                                              NS::UInteger destinationOffset) {
   if (auto* self = impl<Body>(this)) {
-    self->reject_counters("resolveCounters");
+    self->resolve(impl<driver::CounterSampleBuffer>(sampleBuffer), range,
+                  impl<driver::Buffer>(destinationBuffer), destinationOffset);
   }
 }

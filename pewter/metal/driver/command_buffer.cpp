@@ -9,6 +9,7 @@
 #include "pewter/metal/driver/command_queue.h"
 #include "pewter/metal/driver/device.h"
 #include "pewter/metal/driver/event.h"
+#include "pewter/metal/driver/log_state.h"
 #include "pewter/metal/driver/ns_error.h"
 #include "pewter/metal/driver/residency_set.h"
 
@@ -201,8 +202,36 @@ void CommandBuffer::run_handlers(std::vector<MTL::HandlerFunction>& handlers,
       });
 }
 
+abi::LogBuffer* CommandBuffer::log_buffer() {
+  if (!log_memory_) {
+    const std::uint64_t bytes = log_state ? log_state->buffer_size : LogState::kDefaultBufferSize;
+    log_memory_ = std::make_unique<std::byte[]>(sizeof(abi::LogBuffer) + bytes);
+    auto* fresh = new (log_memory_.get()) abi::LogBuffer{};
+    fresh->capacity = bytes;
+    fresh->level = static_cast<std::uint32_t>(log_state ? log_state->level : MTL::LogLevelInfo);
+  }
+  return reinterpret_cast<abi::LogBuffer*>(log_memory_.get());
+}
+
+// Texts are in the code of kernels, which this command buffer keeps alive until it ends.
+void CommandBuffer::deliver_messages() {
+  if (!log_memory_) {
+    return;
+  }
+  auto messages = read_messages(*log_buffer());
+  log_memory_.reset();
+  if (messages.empty()) {
+    return;
+  }
+  completed_handlers_.insert(completed_handlers_.begin(),
+                             [state = log_state, list = std::move(messages)](MTL::CommandBuffer*) {
+                               LogState::deliver(state.get(), list);
+                             });
+}
+
 std::unique_ptr<CommandStorage> CommandBuffer::finish() {
   gpu_end = now_seconds();
+  deliver_messages();
   if (error_ && (error_options_ & MTL::CommandBufferErrorOptionEncoderExecutionStatus) != 0) {
     attach_encoder_infos();
   }

@@ -18,6 +18,7 @@ namespace pewter::driver {
 
 class CommandEncoder;
 class CommandQueue;
+class LogState;
 
 /// The body of MTL::CommandBuffer.
 ///
@@ -50,6 +51,8 @@ class CommandBuffer final : public Object {
   }
   /// Makes an encoder the open one; returns its number.
   std::uint32_t open(CommandEncoder& encoder);
+  /// Where the messages of its kernels go; null when nobody wants them.
+  abi::LogBuffer* log_buffer();
   void close(CommandEncoder& encoder);
   void signal(Event* event, std::uint64_t value);
   void wait(Event* event, std::uint64_t value);
@@ -89,6 +92,8 @@ class CommandBuffer final : public Object {
   double gpu_start = 0;
   double gpu_end = 0;
   Ref<String> label;
+  /// Null for messages that go to the log of the process.
+  Ref<LogState> log_state;
 
   // Places in the queue, guarded by its mutex.
   CommandBuffer* previous_in_queue = nullptr;
@@ -115,6 +120,7 @@ class CommandBuffer final : public Object {
   bool fail_wait(const WaitCommand& wait);
   bool fail(MTL::CommandBufferError code, const std::string& text);
   void attach_encoder_infos();
+  void deliver_messages();
   void run_handlers(std::vector<MTL::HandlerFunction>& handlers,
                     std::atomic<std::uint32_t>& pending);
 
@@ -126,6 +132,7 @@ class CommandBuffer final : public Object {
   std::uint32_t encoder_count_ = 0;
   std::uint32_t debug_groups_ = 0;
   std::vector<EncoderRecord> encoders_;
+  std::unique_ptr<std::byte[]> log_memory_;
   std::vector<MTL::HandlerFunction> scheduled_handlers_;
   std::vector<MTL::HandlerFunction> completed_handlers_;
 

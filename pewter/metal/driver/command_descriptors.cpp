@@ -64,6 +64,22 @@ using driver::get;
 using driver::handle;
 using driver::make;
 
+MTL::LogState* MTL::CommandQueueDescriptor::logState() const {
+  return get(this, &driver::CommandQueueDescriptor::log_state);
+}
+
+void MTL::CommandQueueDescriptor::setLogState(const MTL::LogState* logState) {
+  driver::set(this, &driver::CommandQueueDescriptor::log_state, logState);
+}
+
+MTL::LogState* MTL::CommandBufferDescriptor::logState() const {
+  return get(this, &driver::CommandBufferDescriptor::log_state);
+}
+
+void MTL::CommandBufferDescriptor::setLogState(const MTL::LogState* logState) {
+  driver::set(this, &driver::CommandBufferDescriptor::log_state, logState);
+}
+
 MTL::CommandQueueDescriptor* MTL::CommandQueueDescriptor::alloc() {
   return handle(make<driver::CommandQueueDescriptor>());
 }

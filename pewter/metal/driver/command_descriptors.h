@@ -9,6 +9,7 @@
 
 #include "pewter/metal/driver/body.h"
 #include "pewter/metal/driver/counters.h"
+#include "pewter/metal/driver/log_state.h"
 
 namespace pewter::driver {
 
@@ -23,6 +24,7 @@ class CommandQueueDescriptor final : public Object {
   Object* copy() const override { return make<CommandQueueDescriptor>(*this); }
 
   NS::UInteger max_command_buffer_count = 64;
+  Ref<LogState> log_state;
 };
 
 /// The body of MTL::CommandBufferDescriptor.
@@ -37,6 +39,7 @@ class CommandBufferDescriptor final : public Object {
 
   bool retained_references = true;
   MTL::CommandBufferErrorOption error_options = MTL::CommandBufferErrorOptionNone;
+  Ref<LogState> log_state;
 };
 
 /// Where an encoder would store counter samples; the same for every kind of pass.

@@ -1,6 +1,7 @@
 #include "pewter/metal/driver/command_encoder.h"
 
 #include "pewter/base/log.h"
+#include "pewter/metal/driver/counters.h"
 #include "pewter/metal/driver/device.h"
 
 namespace pewter::driver {
@@ -19,6 +20,9 @@ CommandEncoder::~CommandEncoder() {
 
 void CommandEncoder::end() {
   if (is_open("endEncoding")) {
+    for (const auto& [samples, index] : end_samples_) {
+      sample_unless_declined(samples, index);
+    }
     is_open_ = false;
     buffer_->close(*this);
   }
@@ -37,6 +41,28 @@ void CommandEncoder::insert_signpost(String* text) {
       (buffer_->error_options() & MTL::CommandBufferErrorOptionEncoderExecutionStatus) != 0;
   if (is_open("insertDebugSignpost") && is_wanted && text != nullptr) {
     signposts_.emplace_back(text);
+  }
+}
+
+void CommandEncoder::sample(CounterSampleBuffer* samples, std::uint64_t index) {
+  if (!is_open("sampleCountersInBuffer")) {
+    return;
+  }
+  if (samples == nullptr || index >= samples->sample_count) {
+    buffer_->reject(MTL::CommandBufferErrorInvalidResource,
+                    "sampleCountersInBuffer at index {} of a buffer of {} samples", index,
+                    samples != nullptr ? samples->sample_count : 0);
+    return;
+  }
+  buffer_->keep(samples);
+  auto& command = append<SampleCommand>();
+  command.samples = samples;
+  command.index = index;
+}
+
+void CommandEncoder::sample_unless_declined(CounterSampleBuffer* samples, std::uint64_t index) {
+  if (index != MTL::CounterDontSample) {
+    sample(samples, index);
   }
 }
 

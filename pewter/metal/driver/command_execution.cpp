@@ -3,13 +3,16 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 #include "pewter/base/log.h"
 #include "pewter/metal/driver/command_buffer.h"
 #include "pewter/metal/driver/command_queue.h"
 #include "pewter/metal/driver/compute_pipeline.h"
+#include "pewter/metal/driver/counters.h"
 #include "pewter/metal/driver/event.h"
 #include "pewter/metal/driver/ns_error.h"
+#include "pewter/metal/driver/texture.h"
 
 // The part of CommandBuffer that runs on the thread which drives the queue.
 namespace pewter::driver {
@@ -33,9 +36,44 @@ MTL::CommandBufferError code_of(executor::FaultKind kind) {
   return MTL::CommandBufferErrorInternal;
 }
 
+std::uint64_t now_ns() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
+
+// `assert` of the MSL standard library writes to the address of its text with these bits set, where
+// user programs never have memory.
+constexpr std::uintptr_t kAssertionBits = 0xffff'8000'0000'0000;
+
+/// The text of an assertion that failed; empty when the fault is another one. The address may come
+/// from anywhere, so it is read as carefully as a kernel would be run.
+std::string assertion_text(const executor::Fault& fault) {
+  constexpr std::size_t kMostLetters = 1024;
+  constexpr std::string_view kMark = ": assertion failed: ";
+  std::string text;
+  if ((fault.address & kAssertionBits) != kAssertionBits) {
+    return text;
+  }
+  const auto* letter = reinterpret_cast<const char*>(fault.address & ~kAssertionBits);
+  for (char copied = 0; text.size() < kMostLetters; ++letter) {
+    if (executor::copy(&copied, letter, 1)) {
+      return {};
+    }
+    if (copied == 0) {
+      break;
+    }
+    text += copied;
+  }
+  return text.find(kMark) != std::string::npos ? text : std::string();
+}
+
 std::string text_of(const executor::Fault& fault) {
   switch (fault.kind) {
     case executor::FaultKind::PageFault:
+      if (std::string assertion = assertion_text(fault); !assertion.empty()) {
+        return assertion;
+      }
       return fmt::format("page fault at address {:#x}", fault.address);
     case executor::FaultKind::StackOverflow:
       return "stack overflow";
@@ -79,6 +117,29 @@ CommandBuffer::Progress CommandBuffer::execute(executor::GridRun& run, bool may_
       case CommandKind::Copy: {
         const auto& copy = static_cast<const CopyCommand&>(command);
         goes_on = check(executor::copy(copy.to, copy.from, copy.byte_count), "copyFromBuffer");
+        break;
+      }
+      case CommandKind::CopyTexels: {
+        const auto& copy = static_cast<const CopyTexelsCommand&>(command);
+        copy_texels(copy.to, copy.from);
+        goes_on = true;
+        break;
+      }
+      case CommandKind::MakeLevels:
+        make_levels(*static_cast<const MakeLevelsCommand&>(command).texture);
+        goes_on = true;
+        break;
+      case CommandKind::Sample: {
+        const auto& sample = static_cast<const SampleCommand&>(command);
+        sample.samples->samples[sample.index] = now_ns();
+        goes_on = true;
+        break;
+      }
+      case CommandKind::ResolveSamples: {
+        const auto& resolve = static_cast<const ResolveSamplesCommand&>(command);
+        std::memcpy(resolve.to, resolve.samples->samples.data() + resolve.first,
+                    resolve.count * sizeof(std::uint64_t));
+        goes_on = true;
         break;
       }
       case CommandKind::Fill: {

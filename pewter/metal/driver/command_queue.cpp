@@ -38,8 +38,10 @@ Ref<CommandBuffer> CommandQueue::new_command_buffer(bool retains_references,
       }
     }
     if (!oldest) {
-      return make_ref<CommandBuffer>(Ref<CommandQueue>(this), take_storage(), retains_references,
-                                     error_options);
+      auto buffer = make_ref<CommandBuffer>(Ref<CommandQueue>(this), take_storage(),
+                                            retains_references, error_options);
+      buffer->log_state = log_state;
+      return buffer;
     }
     oldest->wait_until_completed();
   }
@@ -273,8 +275,12 @@ MTL::CommandQueue* MTL::Device::newCommandQueue(NS::UInteger maxCommandBufferCou
 
 MTL::CommandQueue* MTL::Device::newCommandQueue(const MTL::CommandQueueDescriptor* descriptor) {
   auto* given = impl<driver::CommandQueueDescriptor>(descriptor);
-  return newCommandQueue(given != nullptr ? given->max_command_buffer_count
-                                          : driver::kDefaultMaxCommandBuffers);
+  MTL::CommandQueue* queue = newCommandQueue(given != nullptr ? given->max_command_buffer_count
+                                                              : driver::kDefaultMaxCommandBuffers);
+  if (queue != nullptr && given != nullptr) {
+    impl<Body>(queue)->log_state = given->log_state;
+  }
+  return queue;
 }
 
 NS::String* MTL::CommandQueue::label() const {
@@ -303,7 +309,11 @@ MTL::CommandBuffer* MTL::CommandQueue::commandBuffer(
   if (self == nullptr || given == nullptr) {
     return commandBuffer();
   }
-  return autoreleased(self->new_command_buffer(given->retained_references, given->error_options));
+  auto buffer = self->new_command_buffer(given->retained_references, given->error_options);
+  if (given->log_state) {
+    buffer->log_state = given->log_state;
+  }
+  return autoreleased(std::move(buffer));
 }
 
 MTL::CommandBuffer* MTL::CommandQueue::commandBufferWithUnretainedReferences() {

@@ -18,6 +18,7 @@
 namespace pewter::driver {
 
 class CommandBuffer;
+class LogState;
 
 /// The body of MTL::CommandQueue: runs command buffers one after another, in the order in which
 /// they were enqueued.
@@ -58,6 +59,8 @@ class CommandQueue final : public Object {
   CallbackThread& callbacks() { return callbacks_; }
 
   Ref<String> label;
+  /// For command buffers that have none of their own; may be null.
+  Ref<LogState> log_state;
 
  private:
   /// The parts of the queue that others hold on to, with the way back.

@@ -9,14 +9,28 @@
 #include <vector>
 
 #include "pewter/metal/driver/body.h"
+#include "pewter/metal/driver/texel_region.h"
 #include "pewter/metal/executor/grid_run.h"
 
 namespace pewter::driver {
 
 class ComputePipelineState;
+class CounterSampleBuffer;
 class Event;
+class Texture;
 
-enum class CommandKind : std::uint8_t { Dispatch, IndirectDispatch, Copy, Fill, Signal, Wait };
+enum class CommandKind : std::uint8_t {
+  Dispatch,
+  IndirectDispatch,
+  Copy,
+  CopyTexels,
+  MakeLevels,
+  Sample,
+  ResolveSamples,
+  Fill,
+  Signal,
+  Wait,
+};
 
 /// One step of a command buffer; what it does is in the structure that derives from it.
 struct Command {
@@ -49,6 +63,38 @@ struct CopyCommand : Command {
   std::byte* to;
   const std::byte* from;
   std::uint64_t byte_count;
+};
+
+struct CopyTexelsCommand : Command {
+  static constexpr CommandKind kKind = CommandKind::CopyTexels;
+
+  TexelRegion to;
+  TexelRegion from;
+};
+
+/// Fills the mip levels of a texture from its first.
+struct MakeLevelsCommand : Command {
+  static constexpr CommandKind kKind = CommandKind::MakeLevels;
+
+  const Texture* texture;
+};
+
+/// Takes the time.
+struct SampleCommand : Command {
+  static constexpr CommandKind kKind = CommandKind::Sample;
+
+  CounterSampleBuffer* samples;
+  std::uint64_t index;
+};
+
+/// Copies times that were taken before.
+struct ResolveSamplesCommand : Command {
+  static constexpr CommandKind kKind = CommandKind::ResolveSamples;
+
+  const CounterSampleBuffer* samples;
+  std::uint64_t first;
+  std::uint64_t count;
+  std::byte* to;
 };
 
 struct FillCommand : Command {

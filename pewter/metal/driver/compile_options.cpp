@@ -41,7 +41,15 @@ Result<compiler::LibraryOptions> CompileOptions::library_options() const {
   }
   compiler::LibraryOptions options;
   options.language_version = static_cast<std::uint32_t>(language_version);
+  constexpr std::uint32_t kOldestVersion = MTL::LanguageVersion1_0;
+  constexpr std::uint32_t kNewestVersion = MTL::LanguageVersion4_0;
+  if (options.language_version != 0 &&
+      (options.language_version < kOldestVersion || options.language_version > kNewestVersion)) {
+    return failure(fmt::format("language version {}.{} is not supported: versions 1.0 to 4.0 are",
+                               options.language_version >> 16, options.language_version & 0xffff));
+  }
   options.math_mode = math_mode_of(math_mode);
+  options.enable_logging = enable_logging;
   if (macros) {
     for (const auto& [key, value] : macros->items) {
       const std::string name = key->description();

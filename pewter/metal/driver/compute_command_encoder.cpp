@@ -174,7 +174,12 @@ bool ComputeCommandEncoder::has_valid_bindings() {
     return true;
   }
   for (const compiler::Parameter& parameter : pipeline_->parameters) {
-    if (parameter.kind == compiler::ParameterKind::Buffer && !is_bound(parameter)) {
+    const bool fits =
+        parameter.kind == compiler::ParameterKind::Buffer    ? is_bound(parameter)
+        : parameter.kind == compiler::ParameterKind::Texture ? is_texture_bound(parameter)
+        : parameter.kind == compiler::ParameterKind::Sampler ? is_sampler_bound(parameter)
+                                                             : true;
+    if (!fits) {
       return false;
     }
   }
@@ -254,7 +259,9 @@ void ComputeCommandEncoder::record() {
 void ComputeCommandEncoder::fill(DispatchCommand& command) {
   command.pipeline = pipeline_;
   command.overlaps_previous = overlaps_previous_;
+  launch_.log = pipeline_->uses_log ? buffer().log_buffer() : nullptr;
   command.dispatch.launch = launch_;
+  resources_in_use_ = resources_ != nullptr;
   if (auto chosen = pipeline_->variants->choose(command.dispatch); !chosen) {
     buffer().reject(MTL::CommandBufferErrorInternal, "kernel '{}' for this threadgroup size: {}",
                     pipeline_->kernel_name, chosen.error().message);

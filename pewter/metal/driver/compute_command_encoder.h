@@ -2,6 +2,7 @@
 
 #include <Metal/MTLComputeCommandEncoder.hpp>
 #include <cstdint>
+#include <optional>
 
 #include "pewter/base/kernel_abi.h"
 #include "pewter/metal/driver/buffer.h"
@@ -9,6 +10,8 @@
 #include "pewter/metal/driver/compute_pipeline.h"
 
 namespace pewter::driver {
+
+class Texture;
 
 /// The body of MTL::ComputeCommandEncoder.
 ///
@@ -26,6 +29,9 @@ class ComputeCommandEncoder final : public CommandEncoder {
   void set_bytes(const void* bytes, std::uint64_t length, std::uint64_t index);
   void set_buffer(Buffer* buffer, std::uint64_t offset, std::uint64_t index);
   void set_buffer_offset(std::uint64_t offset, std::uint64_t index);
+  void set_texture(Texture* texture, std::uint64_t index);
+  /// Nothing takes the sampler away.
+  void set_sampler(std::optional<std::uint64_t> bits, std::uint64_t index);
   void set_threadgroup_memory_length(std::uint64_t length, std::uint64_t index);
   void set_grid_origin(const MTL::Origin& origin);
 
@@ -50,6 +56,17 @@ class ComputeCommandEncoder final : public CommandEncoder {
     std::uint64_t available = 0;
   };
 
+  /// What is bound to `[[texture(n)]]` and `[[sampler(n)]]`.
+  struct ResourceTable {
+    const abi::Texture* views[abi::kMaxTextures] = {};
+    const Texture* textures[abi::kMaxTextures] = {};
+    std::uint64_t samplers[abi::kMaxSamplers] = {};
+    bool has_sampler[abi::kMaxSamplers] = {};
+  };
+
+  ResourceTable& writable_resources();
+  bool is_texture_bound(const compiler::Parameter& parameter);
+  bool is_sampler_bound(const compiler::Parameter& parameter);
   bool is_index(const char* action, std::uint64_t index, std::uint64_t limit);
   bool bind(const char* action, std::uint64_t offset, std::uint64_t index);
   bool is_ready(const char* action, const MTL::Size& group_size);
@@ -67,6 +84,9 @@ class ComputeCommandEncoder final : public CommandEncoder {
   // What the next dispatch takes, kept up to date by the setters.
   abi::Launch launch_ = {};
   std::uint32_t threadgroup_bytes_ = 0;
+  // Null until a texture or sampler is bound; in the command buffer's storage.
+  ResourceTable* resources_ = nullptr;
+  bool resources_in_use_ = false;
   // Whether the next dispatch may run together with the one before.
   bool overlaps_previous_ = false;
   // Whether bindings and pipeline have been found to fit since either changed.

@@ -38,8 +38,13 @@ MTL::ComputeCommandEncoder* MTL::CommandBuffer::computeCommandEncoder(
 MTL::ComputeCommandEncoder* MTL::CommandBuffer::computeCommandEncoder(
     const MTL::ComputePassDescriptor* computePassDescriptor) {
   auto* descriptor = impl<driver::ComputePassDescriptor>(computePassDescriptor);
-  return new_encoder(this, descriptor != nullptr ? descriptor->dispatch_type : DispatchTypeSerial,
-                     std::source_location::current());
+  auto* encoder =
+      new_encoder(this, descriptor != nullptr ? descriptor->dispatch_type : DispatchTypeSerial,
+                  std::source_location::current());
+  if (encoder != nullptr && descriptor != nullptr) {
+    impl<Body>(encoder)->sample_ends(*descriptor->attachments);
+  }
+  return encoder;
 }
 
 MTL::DispatchType MTL::ComputeCommandEncoder::dispatchType() const {
@@ -217,10 +222,11 @@ void MTL::ComputeCommandEncoder::memoryBarrier(const MTL::Resource* const resour
   }
 }
 
-void MTL::ComputeCommandEncoder::sampleCountersInBuffer(const MTL::CounterSampleBuffer*,
-                                                        NS::UInteger,
-                                                        bool) {
+void MTL::ComputeCommandEncoder::sampleCountersInBuffer(
+    const MTL::CounterSampleBuffer* sampleBuffer, NS::UInteger sampleIndex, bool) {
   if (auto* self = impl<Body>(this)) {
-    self->reject_unsupported("sampleCountersInBuffer", "the device has no counters");
+    self->sample(
+        sampleBuffer != nullptr ? impl<driver::CounterSampleBuffer>(sampleBuffer) : nullptr,
+        sampleIndex);
   }
 }

@@ -89,6 +89,9 @@ Outcome build(const ComputePipelineDescriptor& descriptor) {
     }
   }
   pipeline->required_buffers = code.required_buffers;
+  pipeline->required_textures = code.required_textures;
+  pipeline->required_samplers = code.required_samplers;
+  pipeline->uses_log = code.uses_log;
   pipeline->static_threadgroup_bytes = code.threadgroup_bytes;
   pipeline->max_total_threads = thread_limit(descriptor, *function);
   std::copy_n(function->kernel.required_threads, 3, pipeline->required_threads);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Metal/MTLComputePipeline.hpp>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -30,6 +31,11 @@ class ComputePipelineState final : public Object {
   std::vector<compiler::Parameter> parameters;
   /// A bit for each `[[buffer(n)]]` that must be bound before a dispatch.
   std::uint32_t required_buffers = 0;
+  /// The same for `[[texture(n)]]` and `[[sampler(n)]]`.
+  std::array<std::uint64_t, 2> required_textures = {0, 0};
+  std::uint32_t required_samplers = 0;
+  /// Whether it writes messages to the host.
+  bool uses_log = false;
   std::uint32_t static_threadgroup_bytes = 0;
   std::uint32_t max_total_threads = 0;
   /// From `[[required_threads_per_threadgroup(x, y, z)]]`; zeros when absent.

@@ -1,7 +1,9 @@
 #include "pewter/metal/driver/counters.h"
 
+#include <fmt/format.h>
 #include <Metal/MTLDevice.hpp>
 
+#include "pewter/base/log.h"
 #include "pewter/metal/driver/device.h"
 #include "pewter/metal/driver/ns_error.h"
 #include "pewter/metal/foundation/data.h"
@@ -43,22 +45,59 @@ CommonCounterSet const CommonCounterSetStatistic = MTLSTR("MTLCommonCounterSetSt
 
 }  // namespace MTL
 
+namespace pewter::driver {
+namespace {
+
+constexpr NS::UInteger kMaxSamples = 4096;
+
+/// The one set that the device has. Lives as long as the process.
+CounterSet& timestamp_set() {
+  static CounterSet& set = []() -> CounterSet& {
+    auto counter = make_ref<Counter>();
+    counter->name = Ref<String>(impl<String>(MTL::CommonCounterTimestamp));
+    auto* made = make<CounterSet>();
+    made->name = Ref<String>(impl<String>(MTL::CommonCounterSetTimestamp));
+    made->counters = make_ref<foundation::Array>();
+    made->counters->items.emplace_back(counter.get());
+    return *made;
+  }();
+  return set;
+}
+
+}  // namespace
+}  // namespace pewter::driver
+
 NS::Array* MTL::Device::counterSets() const {
-  return impl<driver::Device>(this) != nullptr ? NS::Array::array() : nullptr;
+  return impl<driver::Device>(this) != nullptr ? NS::Array::array(handle(&driver::timestamp_set()))
+                                               : nullptr;
 }
 
-bool MTL::Device::supportsCounterSampling(MTL::CounterSamplingPoint) {
-  return false;
+bool MTL::Device::supportsCounterSampling(MTL::CounterSamplingPoint samplingPoint) {
+  return impl<driver::Device>(this) != nullptr &&
+         (samplingPoint == CounterSamplingPointAtStageBoundary ||
+          samplingPoint == CounterSamplingPointAtDispatchBoundary ||
+          samplingPoint == CounterSamplingPointAtBlitBoundary);
 }
 
-MTL::CounterSampleBuffer* MTL::Device::newCounterSampleBuffer(const CounterSampleBufferDescriptor*,
-                                                              NS::Error** error) {
-  if (impl<driver::Device>(this) != nullptr) {
-    driver::report(error, driver::counter_error(
-                              CounterSampleBufferErrorInvalid,
-                              "counter sampling is not supported: the device has no counter sets"));
+MTL::CounterSampleBuffer* MTL::Device::newCounterSampleBuffer(
+    const CounterSampleBufferDescriptor* descriptor, NS::Error** error) {
+  auto* given = impl<Descriptor>(descriptor);
+  if (impl<driver::Device>(this) == nullptr || given == nullptr) {
+    return nullptr;
   }
-  return nullptr;
+  std::string problem;
+  if (given->counter_set.get() != &driver::timestamp_set()) {
+    problem = "the device has no such counter set, only timestamps";
+  } else if (given->sample_count < 1 || given->sample_count > driver::kMaxSamples) {
+    problem = fmt::format("{} samples, where 1 to {} are possible", given->sample_count,
+                          driver::kMaxSamples);
+  }
+  if (!problem.empty()) {
+    driver::report(error, driver::counter_error(CounterSampleBufferErrorInvalid, problem));
+    return nullptr;
+  }
+  driver::report(error, nullptr);
+  return handle(driver::make<driver::CounterSampleBuffer>(*given));
 }
 
 NS::String* MTL::Counter::name() const {
@@ -122,9 +161,19 @@ NS::String* MTL::CounterSampleBuffer::label() const {
 }
 
 NS::UInteger MTL::CounterSampleBuffer::sampleCount() const {
-  return get(this, &driver::CounterSampleBuffer::sample_count);
+  auto* self = impl<driver::CounterSampleBuffer>(this);
+  return self != nullptr ? self->sample_count : 0;
 }
 
-NS::Data* MTL::CounterSampleBuffer::resolveCounterRange(NS::Range) {
-  return nullptr;
+NS::Data* MTL::CounterSampleBuffer::resolveCounterRange(NS::Range range) {
+  auto* self = impl<driver::CounterSampleBuffer>(this);
+  if (self == nullptr || range.location > self->sample_count ||
+      range.length > self->sample_count - range.location) {
+    pewter::log::error("metal", "resolveCounterRange: samples {} to {} of {}", range.location,
+                       range.location + range.length, self != nullptr ? self->sample_count : 0);
+    return nullptr;
+  }
+  const auto* first = reinterpret_cast<const std::byte*>(self->samples.data() + range.location);
+  return driver::autoreleased(driver::make_ref<pewter::foundation::Data>(
+      std::vector<std::byte>(first, first + range.length * sizeof(std::uint64_t))));
 }

@@ -1,13 +1,15 @@
 #pragma once
 
 #include <Metal/MTLCounters.hpp>
+#include <cstdint>
+#include <vector>
 
 #include "pewter/metal/driver/body.h"
 #include "pewter/metal/foundation/collections.h"
 
 namespace pewter::driver {
 
-/// The body of MTL::Counter. The device offers none.
+/// The body of MTL::Counter. The device has one, the time.
 class Counter final : public Object {
  public:
   using Public = MTL::Counter;
@@ -18,7 +20,7 @@ class Counter final : public Object {
   Ref<String> name;
 };
 
-/// The body of MTL::CounterSet. The device offers none.
+/// The body of MTL::CounterSet. The device has one, of the time alone.
 class CounterSet final : public Object {
  public:
   using Public = MTL::CounterSet;
@@ -46,16 +48,22 @@ class CounterSampleBufferDescriptor final : public Object {
   NS::UInteger sample_count = 0;
 };
 
-/// The body of MTL::CounterSampleBuffer. None can be made.
+/// The body of MTL::CounterSampleBuffer. Written by the thread that drives a queue.
 class CounterSampleBuffer final : public Object {
  public:
   using Public = MTL::CounterSampleBuffer;
   static constexpr ClassInfo kClass{"MTL::CounterSampleBuffer", &Object::kClass};
 
-  CounterSampleBuffer() : Object(kClass) {}
+  explicit CounterSampleBuffer(const CounterSampleBufferDescriptor& descriptor)
+      : Object(kClass),
+        label(descriptor.label),
+        sample_count(descriptor.sample_count),
+        samples(descriptor.sample_count, MTL::CounterErrorValue) {}
 
   Ref<String> label;
-  NS::UInteger sample_count = 0;
+  const NS::UInteger sample_count;
+  /// Nanoseconds of the clock that MTL::Device::sampleTimestamps counts in.
+  std::vector<std::uint64_t> samples;
 };
 
 }  // namespace pewter::driver

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <limits>
@@ -9,7 +10,7 @@
 #include "pewter/base/cpu.h"
 #include "pewter/base/environment.h"
 #include "pewter/base/hash.h"
-#include "pewter/base/kernel_abi.h"
+#include "pewter/metal/driver/device_profile.h"
 #include "pewter/metal/executor/executor.h"
 #include "pewter/metal/foundation/collections.h"
 
@@ -32,11 +33,13 @@ std::uint64_t read_memory_bytes() {
 
 Device::Device()
     : Object(kClass),
-      name(make_string("pewter (" + cpu::brand() + ")")),
+      name(make_string(device_profile().device_name[0] != 0 ? device_profile().device_name
+                                                            : "pewter (" + cpu::brand() + ")")),
       architecture(make_ref<Architecture>()),
       registry_id(Hasher().add(name->text).digest().low | 1),
       memory_bytes_(read_memory_bytes()) {
-  architecture->name = make_string("pewter_" + cpu::level());
+  const char* claimed = device_profile().architecture;
+  architecture->name = make_string(claimed[0] != 0 ? claimed : "pewter_" + cpu::level());
   make_immortal();
 }
 
@@ -48,6 +51,12 @@ bool Device::claim(std::uint64_t bytes) {
     }
   } while (!allocated_.compare_exchange_weak(before, before + bytes, std::memory_order_relaxed));
   return true;
+}
+
+std::uint64_t Device::max_buffer_length() const {
+  const std::uint64_t possible = memory_bytes_ / 2 / 4096 * 4096;
+  const std::uint64_t claimed = device_profile().max_buffer_bytes;
+  return claimed != 0 ? std::min(claimed, possible) : possible;
 }
 
 Device& device() {
@@ -120,13 +129,12 @@ MTL::Architecture* MTL::Device::architecture() const {
 }
 
 MTL::Size MTL::Device::maxThreadsPerThreadgroup() const {
-  const NS::UInteger limit =
-      impl<Body>(this) != nullptr ? pewter::abi::kMaxThreadsPerThreadgroup : 0;
+  const NS::UInteger limit = impl<Body>(this) != nullptr ? driver::device_profile().max_threads : 0;
   return Size(limit, limit, limit);
 }
 
 NS::UInteger MTL::Device::maxThreadgroupMemoryLength() const {
-  return impl<Body>(this) != nullptr ? pewter::abi::kMaxThreadgroupMemory : 0;
+  return impl<Body>(this) != nullptr ? driver::device_profile().max_threadgroup_bytes : 0;
 }
 
 NS::UInteger MTL::Device::maxBufferLength() const {
@@ -144,7 +152,8 @@ std::uint64_t MTL::Device::maxTransferRate() const {
 }
 
 NS::UInteger MTL::Device::maxArgumentBufferSamplerCount() const {
-  return 0;
+  // A sampler of an argument buffer takes nothing but its eight bytes.
+  return impl<Body>(this) != nullptr ? 500'000 : 0;
 }
 
 NS::UInteger MTL::Device::currentAllocatedSize() const {
@@ -204,11 +213,7 @@ bool MTL::Device::supportsFamily(MTL::GPUFamily gpuFamily) {
   if (impl<Body>(this) == nullptr) {
     return false;
   }
-  // Apple8 is the newest whose compute features are all there: it brought the 64-bit atomic minimum
-  // and maximum.
-  return (gpuFamily >= GPUFamilyApple1 && gpuFamily <= GPUFamilyApple8) ||
-         (gpuFamily >= GPUFamilyCommon1 && gpuFamily <= GPUFamilyCommon3) ||
-         gpuFamily == GPUFamilyMac1 || gpuFamily == GPUFamilyMac2 || gpuFamily == GPUFamilyMetal3;
+  return driver::device_profile().supports(gpuFamily);
 }
 
 bool MTL::Device::supportsFeatureSet(MTL::FeatureSet featureSet) {
@@ -218,14 +223,16 @@ bool MTL::Device::supportsFeatureSet(MTL::FeatureSet featureSet) {
 }
 
 MTL::ArgumentBuffersTier MTL::Device::argumentBuffersSupport() const {
-  return impl<Body>(this) != nullptr ? ArgumentBuffersTier2 : ArgumentBuffersTier1;
+  return impl<Body>(this) != nullptr ? driver::device_profile().argument_buffers
+                                     : ArgumentBuffersTier1;
 }
 
 MTL::ReadWriteTextureTier MTL::Device::readWriteTextureSupport() const {
-  return ReadWriteTextureTierNone;
+  return impl<Body>(this) != nullptr ? driver::device_profile().read_write_textures
+                                     : ReadWriteTextureTierNone;
 }
 
-// There are no textures, no rendering and no ray tracing.
+// There is no rendering and no ray tracing.
 
 bool MTL::Device::areRasterOrderGroupsSupported() const {
   return false;
@@ -236,7 +243,7 @@ bool MTL::Device::rasterOrderGroupsSupported() const {
 }
 
 bool MTL::Device::supports32BitFloatFiltering() const {
-  return false;
+  return impl<Body>(this) != nullptr;
 }
 
 bool MTL::Device::supports32BitMSAA() const {

@@ -37,7 +37,7 @@ class Device final : public Object {
   std::uint64_t allocated() const { return allocated_.load(std::memory_order_relaxed); }
 
   std::uint64_t memory_bytes() const { return memory_bytes_; }
-  std::uint64_t max_buffer_length() const { return memory_bytes_ / 2 / 4096 * 4096; }
+  std::uint64_t max_buffer_length() const;
   std::uint64_t recommended_working_set() const { return memory_bytes_ / 4 * 3 / 4096 * 4096; }
 
   Ref<String> name;

@@ -30,28 +30,44 @@ Heap::Heap(DeviceMemory memory, const HeapDescriptor& descriptor)
       type_(descriptor.type),
       space_(rounded(descriptor.size)) {}
 
-bool Heap::accepts(std::uint64_t length, MTL::ResourceOptions options) const {
+bool Heap::accepts(std::uint64_t length, MTL::ResourceOptions options, const char* action) const {
   if (length == 0) {
-    log::error("metal", "newBuffer: a buffer of 0 bytes cannot be made");
+    log::error("metal", "{}: a buffer of 0 bytes cannot be made", action);
     return false;
   }
   if (storage_mode(options) != storage_mode(options_) ||
       cpu_cache_mode(options) != cpu_cache_mode(options_)) {
     log::error("metal",
-               "newBuffer: options {:#x} have another storage or cache mode than the heap's {:#x}",
+               "{}: options {:#x} have another storage or cache mode than the heap's {:#x}", action,
                options, options_);
     return false;
   }
   return true;
 }
 
-Ref<Buffer> Heap::new_buffer(std::uint64_t length, MTL::ResourceOptions options) {
-  if (!accepts(length, options)) {
-    return nullptr;
+std::optional<std::uint64_t> Heap::claim(std::uint64_t length,
+                                         MTL::ResourceOptions options,
+                                         std::optional<std::uint64_t> wanted_offset,
+                                         const char* action) {
+  if (!accepts(length, options, action)) {
+    return std::nullopt;
   }
-  if (type_ == MTL::HeapTypePlacement) {
-    log::error("metal", "newBuffer: a placement heap needs an offset");
-    return nullptr;
+  if ((type_ == MTL::HeapTypePlacement) != wanted_offset.has_value()) {
+    log::error("metal", "{}: {}", action,
+               wanted_offset ? "only a placement heap takes an offset"
+                             : "a placement heap needs an offset");
+    return std::nullopt;
+  }
+  if (wanted_offset) {
+    const std::uint64_t offset = *wanted_offset;
+    if (offset % kHeapAlignment != 0 || offset > size_ || length > size_ - offset) {
+      log::error("metal", "{}: {} bytes at {} are not aligned to {} or exceed the heap's {}",
+                 action, length, offset, kHeapAlignment, size_);
+      return std::nullopt;
+    }
+    std::scoped_lock lock(mutex_);
+    placed_ += rounded(length);
+    return offset;
   }
   std::optional<std::uint64_t> offset;
   if (length <= size_) {
@@ -59,33 +75,25 @@ Ref<Buffer> Heap::new_buffer(std::uint64_t length, MTL::ResourceOptions options)
     offset = space_.take(rounded(length), kHeapAlignment);
   }
   if (!offset) {
-    log::error("metal", "newBuffer: buffer of {} bytes exceeds the heap's largest gap of {}",
+    log::error("metal", "{}: buffer of {} bytes exceeds the heap's largest gap of {}", action,
                length, largest(kHeapAlignment));
-    return nullptr;
   }
-  return make_ref<Buffer>(Ref<Heap>(this), *offset, memory_.data() + *offset, length, options);
+  return offset;
+}
+
+Ref<Buffer> Heap::new_buffer(std::uint64_t length, MTL::ResourceOptions options) {
+  const auto offset = claim(length, options, std::nullopt, "newBuffer");
+  return offset
+             ? make_ref<Buffer>(Ref<Heap>(this), *offset, memory_.data() + *offset, length, options)
+             : nullptr;
 }
 
 Ref<Buffer> Heap::new_buffer(std::uint64_t length,
                              MTL::ResourceOptions options,
                              std::uint64_t offset) {
-  if (!accepts(length, options)) {
-    return nullptr;
-  }
-  if (type_ != MTL::HeapTypePlacement) {
-    log::error("metal", "newBuffer: only a placement heap takes an offset");
-    return nullptr;
-  }
-  if (offset % kHeapAlignment != 0 || offset > size_ || length > size_ - offset) {
-    log::error("metal", "newBuffer: {} bytes at {} are not aligned to {} or exceed the heap's {}",
-               length, offset, kHeapAlignment, size_);
-    return nullptr;
-  }
-  {
-    std::scoped_lock lock(mutex_);
-    placed_ += rounded(length);
-  }
-  return make_ref<Buffer>(Ref<Heap>(this), offset, memory_.data() + offset, length, options);
+  return claim(length, options, offset, "newBuffer")
+             ? make_ref<Buffer>(Ref<Heap>(this), offset, memory_.data() + offset, length, options)
+             : nullptr;
 }
 
 void Heap::give_back(std::uint64_t offset, std::uint64_t length) {

@@ -3,6 +3,7 @@
 #include <Metal/MTLHeap.hpp>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 #include "pewter/metal/driver/device_memory.h"
 #include "pewter/metal/driver/heap_space.h"
@@ -11,6 +12,8 @@
 namespace pewter::driver {
 
 class Buffer;
+class Texture;
+class TextureDescriptor;
 
 /// The body of MTL::HeapDescriptor.
 class HeapDescriptor final : public Object {
@@ -45,7 +48,11 @@ class Heap final : public Allocation {
   Ref<Buffer> new_buffer(std::uint64_t length, MTL::ResourceOptions options);
   Ref<Buffer> new_buffer(std::uint64_t length, MTL::ResourceOptions options, std::uint64_t offset);
 
-  /// Takes back what a buffer of `length` bytes had.
+  /// At a given place in a placement heap, and only there.
+  Ref<Texture> new_texture(const TextureDescriptor& descriptor,
+                           std::optional<std::uint64_t> wanted_offset);
+
+  /// Takes back what a resource of `length` bytes had.
   void give_back(std::uint64_t offset, std::uint64_t length);
 
   MTL::ResourceOptions options() const { return options_; }
@@ -61,7 +68,12 @@ class Heap final : public Allocation {
   MTL::PurgeableState purgeable = MTL::PurgeableStateNonVolatile;
 
  private:
-  bool accepts(std::uint64_t length, MTL::ResourceOptions options) const;
+  bool accepts(std::uint64_t length, MTL::ResourceOptions options, const char* action) const;
+  /// Room for a resource; nothing, with a message in the log, when it cannot be had.
+  std::optional<std::uint64_t> claim(std::uint64_t length,
+                                     MTL::ResourceOptions options,
+                                     std::optional<std::uint64_t> wanted_offset,
+                                     const char* action);
 
   DeviceMemory memory_;
   const std::uint64_t size_;

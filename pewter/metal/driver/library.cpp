@@ -9,6 +9,7 @@
 #include "pewter/metal/driver/compile_options.h"
 #include "pewter/metal/driver/device.h"
 #include "pewter/metal/driver/ns_error.h"
+#include "pewter/metal/foundation/dispatch_data.h"
 #include "pewter/metal/foundation/url.h"
 
 namespace pewter::driver {
@@ -51,15 +52,28 @@ Ref<CompileOptions> own_options(const MTL::CompileOptions* options,
                           : make_ref<CompileOptions>();
 }
 
-Ref<foundation::Error> no_compiled_libraries(const std::string& path) {
+/// Why a file cannot be loaded, with Metal's code for it.
+Ref<foundation::Error> load_error(const std::string& path, const std::string& reason) {
   std::error_code failure;
   if (!std::filesystem::exists(path, failure)) {
     return library_error(MTL::LibraryErrorFileNotFound,
                          fmt::format("there is no library at '{}'", path));
   }
-  return library_error(
-      MTL::LibraryErrorUnsupported,
-      fmt::format("compiled libraries are not supported yet: '{}' cannot be loaded", path));
+  return library_error(MTL::LibraryErrorUnsupported, reason);
+}
+
+Outcome load(const std::string& path) {
+  auto opened = compiler::open_library_file(path);
+  if (!opened) {
+    return {nullptr, load_error(path, opened.error().message)};
+  }
+  return {make_ref<Library>(*opened, 0), nullptr};
+}
+
+MTL::Library* load_now(const std::string& path, NS::Error** error) {
+  Outcome outcome = load(path);
+  report(error, std::move(outcome.error));
+  return handle(outcome.library.leak());
 }
 
 }  // namespace
@@ -112,46 +126,51 @@ void MTL::Device::newLibrary(const NS::String* pSource,
 }
 
 MTL::Library* MTL::Device::newLibrary(const NS::String* filepath, NS::Error** error) {
-  if (impl<driver::Device>(this) != nullptr) {
-    report(error, driver::no_compiled_libraries(driver::text_of(filepath)));
-  }
-  return nullptr;
+  return impl<driver::Device>(this) != nullptr ? driver::load_now(driver::text_of(filepath), error)
+                                               : nullptr;
 }
 
 MTL::Library* MTL::Device::newLibrary(const NS::URL* url, NS::Error** error) {
-  if (impl<driver::Device>(this) != nullptr) {
-    const char* path = url->fileSystemRepresentation();
-    report(error, driver::no_compiled_libraries(path != nullptr ? path : ""));
+  if (impl<driver::Device>(this) == nullptr) {
+    return nullptr;
   }
-  return nullptr;
+  const char* path = url->fileSystemRepresentation();
+  return driver::load_now(path != nullptr ? path : "", error);
 }
 
-MTL::Library* MTL::Device::newLibrary(const dispatch_data_t, NS::Error** error) {
-  if (impl<driver::Device>(this) != nullptr) {
-    report(error, driver::library_error(
-                      LibraryErrorUnsupported,
-                      "compiled libraries are not supported yet: the data cannot be loaded"));
+MTL::Library* MTL::Device::newLibrary(const dispatch_data_t data, NS::Error** error) {
+  if (impl<driver::Device>(this) == nullptr) {
+    return nullptr;
   }
-  return nullptr;
+  if (data == nullptr) {
+    report(error, driver::library_error(LibraryErrorUnsupported, "there is no data"));
+    return nullptr;
+  }
+  auto opened = pewter::compiler::open_library_data(pewter::foundation::bytes_of(data));
+  if (!opened) {
+    report(error, driver::library_error(LibraryErrorUnsupported, opened.error().message));
+    return nullptr;
+  }
+  report(error, nullptr);
+  return handle(driver::make<Body>(*opened, 0));
 }
 
 MTL::Library* MTL::Device::newDefaultLibrary() {
   pewter::foundation::PoolScope pool;
   NS::Error* error = nullptr;
-  newDefaultLibrary(NS::Bundle::mainBundle(), &error);
+  MTL::Library* library = newDefaultLibrary(NS::Bundle::mainBundle(), &error);
   if (error != nullptr) {
     pewter::log::warning("metal", "newDefaultLibrary: {}",
                          error->localizedDescription()->utf8String());
   }
-  return nullptr;
+  return library;
 }
 
 MTL::Library* MTL::Device::newDefaultLibrary(const NS::Bundle* bundle, NS::Error** error) {
-  if (impl<driver::Device>(this) != nullptr) {
-    const std::string folder = driver::text_of(bundle->resourcePath());
-    report(error, driver::no_compiled_libraries(folder + "/default.metallib"));
+  if (impl<driver::Device>(this) == nullptr) {
+    return nullptr;
   }
-  return nullptr;
+  return driver::load_now(driver::text_of(bundle->resourcePath()) + "/default.metallib", error);
 }
 
 NS::String* MTL::Library::label() const {

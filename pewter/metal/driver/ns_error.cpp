@@ -35,6 +35,10 @@ Ref<Error> counter_error(MTL::CounterSampleBufferError code, std::string_view te
   return make_error(MTL::CounterErrorDomain, code, text);
 }
 
+Ref<Error> log_state_error(MTL::LogStateError code, std::string_view text) {
+  return make_error(MTL::LogStateErrorDomain, static_cast<NS::Integer>(code), text);
+}
+
 Ref<Error> compile_error(const compiler::CompileFailure& failure) {
   return library_error(MTL::LibraryErrorCompileFailure, failure.text());
 }

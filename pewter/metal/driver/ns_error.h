@@ -15,6 +15,7 @@ foundation::Ref<foundation::Error> command_buffer_error(MTL::CommandBufferError 
 foundation::Ref<foundation::Error> capture_error(MTL::CaptureError code, std::string_view text);
 foundation::Ref<foundation::Error> counter_error(MTL::CounterSampleBufferError code,
                                                  std::string_view text);
+foundation::Ref<foundation::Error> log_state_error(MTL::LogStateError code, std::string_view text);
 
 /// Every diagnostic of a failed compilation, as a terminal shows them.
 foundation::Ref<foundation::Error> compile_error(const compiler::CompileFailure& failure);

@@ -47,7 +47,10 @@ StructMember::StructMember(const compiler::Member& described)
       name(make_string(described.name)),
       offset(described.offset),
       argument_index(described.id),
-      data_type(described.is_pointer ? MTL::DataTypePointer : driver::data_type(described.type)) {
+      data_type(described.is_pointer   ? MTL::DataTypePointer
+                : described.is_texture ? MTL::DataTypeTexture
+                : described.is_sampler ? MTL::DataTypeSampler
+                                       : driver::data_type(described.type)) {
   auto element = described.is_pointer ? pointer_to(described) : nullptr;
   if (described.count > 1) {
     array = make_ref<ArrayType>();
@@ -64,13 +67,17 @@ StructMember::StructMember(const compiler::Member& described)
 ParameterFacts::ParameterFacts(const compiler::Parameter& parameter)
     : name(make_string(parameter.name)),
       is_threadgroup(parameter.kind == compiler::ParameterKind::Threadgroup),
+      kind(parameter.kind),
       access(access_of(parameter.access)),
       index(parameter.index),
       alignment(parameter.alignment),
       data_size(parameter.size),
       data_type(driver::data_type(parameter.type)),
+      texture_type(static_cast<MTL::TextureType>(parameter.texture_type)),
+      is_depth_texture(parameter.is_depth_texture),
+      array_length(parameter.count),
       members(parameter.members) {
-  if (is_threadgroup) {
+  if (kind != compiler::ParameterKind::Buffer) {
     return;
   }
   if (data_type == MTL::DataTypeStruct) {
@@ -85,16 +92,37 @@ ParameterFacts::ParameterFacts(const compiler::Parameter& parameter)
   pointer->element_struct = structure;
 }
 
+namespace {
+
+Object* new_binding(const compiler::Parameter& parameter) {
+  switch (parameter.kind) {
+    case compiler::ParameterKind::Threadgroup:
+      return make<ThreadgroupBinding>(parameter);
+    case compiler::ParameterKind::Texture:
+      return make<TextureBinding>(parameter);
+    case compiler::ParameterKind::Sampler:
+      return make<SamplerBinding>(parameter);
+    default:
+      return make<BufferBinding>(parameter);
+  }
+}
+
+/// MTL::BindingType and MTL::ArgumentType have the same numbers.
+template <typename Type>
+Type type_number(const ParameterFacts& facts) {
+  constexpr Type kNumbers[] = {Type(0), Type(1), Type(0), Type(2), Type(3)};
+  return kNumbers[static_cast<std::size_t>(facts.kind)];
+}
+
+}  // namespace
+
 ComputePipelineReflection::ComputePipelineReflection(
     const std::vector<compiler::Parameter>& parameters)
     : Object(kClass),
       bindings(make_ref<foundation::Array>()),
       arguments(make_ref<foundation::Array>()) {
   for (const compiler::Parameter& parameter : parameters) {
-    Object* binding = parameter.kind == compiler::ParameterKind::Threadgroup
-                          ? static_cast<Object*>(make<ThreadgroupBinding>(parameter))
-                          : make<BufferBinding>(parameter);
-    bindings->items.push_back(Ref<Object>::adopt(binding));
+    bindings->items.push_back(Ref<Object>::adopt(new_binding(parameter)));
     arguments->items.push_back(Ref<Object>::adopt(make<Argument>(parameter)));
   }
 }
@@ -293,8 +321,7 @@ NS::String* MTL::Argument::name() const {
 }
 
 MTL::ArgumentType MTL::Argument::type() const {
-  return facts<driver::Argument>(this).is_threadgroup ? ArgumentTypeThreadgroupMemory
-                                                      : ArgumentTypeBuffer;
+  return driver::type_number<ArgumentType>(facts<driver::Argument>(this));
 }
 
 MTL::BindingAccess MTL::Argument::access() const {
@@ -341,8 +368,41 @@ NS::UInteger MTL::Argument::threadgroupMemoryDataSize() const {
   return facts<driver::Argument>(this).data_size;
 }
 
+MTL::TextureType MTL::Argument::textureType() const {
+  return facts<driver::Argument>(this).texture_type;
+}
+
+MTL::DataType MTL::Argument::textureDataType() const {
+  return facts<driver::Argument>(this).data_type;
+}
+
+bool MTL::Argument::isDepthTexture() const {
+  return facts<driver::Argument>(this).is_depth_texture;
+}
+
+MTL::TextureType MTL::TextureBinding::textureType() const {
+  return facts<driver::TextureBinding>(this).texture_type;
+}
+
+MTL::DataType MTL::TextureBinding::textureDataType() const {
+  return facts<driver::TextureBinding>(this).data_type;
+}
+
+bool MTL::TextureBinding::depthTexture() const {
+  return isDepthTexture();
+}
+
+bool MTL::TextureBinding::isDepthTexture() const {
+  return facts<driver::TextureBinding>(this).is_depth_texture;
+}
+
+NS::UInteger MTL::TextureBinding::arrayLength() const {
+  return facts<driver::TextureBinding>(this).array_length;
+}
+
 NS::UInteger MTL::Argument::arrayLength() const {
-  return impl<driver::Argument>(this) != nullptr ? 1 : 0;
+  auto* self = impl<driver::Argument>(this);
+  return self != nullptr ? self->facts.array_length : 0;
 }
 
 NS::String* MTL::Binding::name() const {
@@ -350,8 +410,7 @@ NS::String* MTL::Binding::name() const {
 }
 
 MTL::BindingType MTL::Binding::type() const {
-  return facts<driver::Binding>(this).is_threadgroup ? BindingTypeThreadgroupMemory
-                                                     : BindingTypeBuffer;
+  return driver::type_number<BindingType>(facts<driver::Binding>(this));
 }
 
 MTL::BindingAccess MTL::Binding::access() const {

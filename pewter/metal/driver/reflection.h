@@ -93,6 +93,7 @@ struct ParameterFacts {
 
   Ref<String> name;
   bool is_threadgroup = false;
+  compiler::ParameterKind kind = compiler::ParameterKind::Buffer;
   MTL::BindingAccess access = MTL::BindingAccessReadOnly;
   NS::UInteger index = 0;
   NS::UInteger alignment = 0;
@@ -100,6 +101,10 @@ struct ParameterFacts {
   MTL::DataType data_type = MTL::DataTypeNone;
   Ref<StructType> structure;
   Ref<PointerType> pointer;
+  /// For textures and samplers.
+  MTL::TextureType texture_type = MTL::TextureType2D;
+  bool is_depth_texture = false;
+  NS::UInteger array_length = 1;
   /// For argument encoders.
   std::vector<compiler::Member> members;
 };
@@ -145,6 +150,24 @@ class ThreadgroupBinding final : public Binding {
   static constexpr ClassInfo kClass{"MTL::ThreadgroupBinding", &Binding::kClass};
 
   explicit ThreadgroupBinding(const compiler::Parameter& parameter) : Binding(kClass, parameter) {}
+};
+
+/// The body of MTL::TextureBinding.
+class TextureBinding final : public Binding {
+ public:
+  using Public = MTL::TextureBinding;
+  static constexpr ClassInfo kClass{"MTL::TextureBinding", &Binding::kClass};
+
+  explicit TextureBinding(const compiler::Parameter& parameter) : Binding(kClass, parameter) {}
+};
+
+/// A sampler has nothing to say but what every binding says.
+class SamplerBinding final : public Binding {
+ public:
+  using Public = MTL::Binding;
+  static constexpr ClassInfo kClass{"MTL::SamplerBinding", &Binding::kClass};
+
+  explicit SamplerBinding(const compiler::Parameter& parameter) : Binding(kClass, parameter) {}
 };
 
 /// The body of MTL::ComputePipelineReflection.

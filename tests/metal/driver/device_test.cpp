@@ -102,16 +102,19 @@ TEST_CASE_FIXTURE(Pool, "timestamps of host and device come from one clock") {
   CHECK(second[0] >= first[0]);
 }
 
-TEST_CASE_FIXTURE(Pool, "there are no counters to sample") {
+TEST_CASE_FIXTURE(Pool, "a sample buffer needs the set of timestamps and a number of samples") {
   auto descriptor = NS::TransferPtr(MTL::CounterSampleBufferDescriptor::alloc()->init());
   NS::Error* error = nullptr;
 
-  CHECK(device->counterSets()->count() == 0);
-  CHECK_FALSE(device->supportsCounterSampling(MTL::CounterSamplingPointAtDispatchBoundary));
+  CHECK(device->counterSets()->count() == 1);
+  CHECK(device->supportsCounterSampling(MTL::CounterSamplingPointAtDispatchBoundary));
+  CHECK_FALSE(device->supportsCounterSampling(MTL::CounterSamplingPointAtDrawBoundary));
   CHECK(device->newCounterSampleBuffer(descriptor.get(), &error) == nullptr);
-
   CHECK(text(error->domain()) == "MTLCounterErrorDomain");
-  CHECK(text(error) == "counter sampling is not supported: the device has no counter sets");
+  CHECK(text(error) == "the device has no such counter set, only timestamps");
+  descriptor->setCounterSet(device->counterSets()->object<MTL::CounterSet>(0));
+  CHECK(device->newCounterSampleBuffer(descriptor.get(), &error) == nullptr);
+  CHECK(text(error) == "0 samples, where 1 to 4096 are possible");
 }
 
 }  // namespace

@@ -101,14 +101,16 @@ TEST_CASE_FIXTURE(Fixture, "a compiled library that is not there is said to be m
   CHECK(error->code() == MTL::LibraryErrorFileNotFound);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a compiled library is refused by name") {
+TEST_CASE_FIXTURE(Fixture, "a library of Apple's is refused by name") {
   pewter::test::TemporaryDirectory directory;
   const std::string path = directory.write("kernels.metallib", "MTLB");
 
   CHECK(device->newLibrary(NS::URL::fileURLWithPath(string(path)), &error) == nullptr);
 
   CHECK(error->code() == MTL::LibraryErrorUnsupported);
-  CHECK(text(error) == "compiled libraries are not supported yet: '" + path + "' cannot be loaded");
+  CHECK(text(error) == "'" + path +
+                           "' is a library made by Apple's compiler, for Apple's devices; compile "
+                           "its source with 'pewter metal'");
 }
 
 TEST_CASE_FIXTURE(Fixture, "a library can be compiled in the background") {

@@ -7,6 +7,8 @@
 
 #include <metal_config>
 
+__pw_exact_begin
+
 namespace metal {
 
 // Adding it rounds a number of less than 2^22 to an integer, which is then in the lowest bits, 254 added.
@@ -254,3 +256,5 @@ __pw_inline float __pw_atanh(float x) {
 }
 
 }  // namespace metal
+
+__pw_exact_end

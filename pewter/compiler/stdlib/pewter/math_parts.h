@@ -3,6 +3,8 @@
 
 #include <metal_math>
 
+__pw_exact_begin
+
 namespace metal {
 
 // x times 2 to the power k, rounded once: the factors before the last are exact.
@@ -130,3 +132,5 @@ __pw_const vec<T, N> sincos(vec<T, N> x, vec<T, N>& cosine) {
 }
 
 }  // namespace metal
+
+__pw_exact_end

@@ -3,6 +3,8 @@
 
 #include <metal_config>
 
+__pw_exact_begin
+
 namespace metal {
 
 // Arguments beyond it are reduced with more bits than three floats hold, by the executor.
@@ -179,3 +181,5 @@ __pw_inline float __pw_atan2(float y, float x) {
 }
 
 }  // namespace metal
+
+__pw_exact_end

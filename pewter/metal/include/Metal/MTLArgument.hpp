@@ -230,6 +230,10 @@ class _MTL_EXPORT Argument : public NS::Referencing<Argument> {
   NS::UInteger threadgroupMemoryAlignment() const;
   NS::UInteger threadgroupMemoryDataSize() const;
 
+  MTL::TextureType textureType() const;
+  MTL::DataType textureDataType() const;
+  bool isDepthTexture() const;
+
   NS::UInteger arrayLength() const;
 };
 
@@ -259,6 +263,15 @@ class _MTL_EXPORT ThreadgroupBinding : public NS::Referencing<ThreadgroupBinding
  public:
   NS::UInteger threadgroupMemoryAlignment() const;
   NS::UInteger threadgroupMemoryDataSize() const;
+};
+
+class _MTL_EXPORT TextureBinding : public NS::Referencing<TextureBinding, Binding> {
+ public:
+  MTL::TextureType textureType() const;
+  MTL::DataType textureDataType() const;
+  bool depthTexture() const;
+  bool isDepthTexture() const;
+  NS::UInteger arrayLength() const;
 };
 
 }  // namespace MTL

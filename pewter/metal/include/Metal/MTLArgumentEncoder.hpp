@@ -8,6 +8,8 @@ namespace MTL {
 
 class Buffer;
 class Device;
+class SamplerState;
+class Texture;
 
 static const NS::UInteger AttributeStrideStatic = NS::UIntegerMax;
 
@@ -33,6 +35,11 @@ class _MTL_EXPORT ArgumentEncoder : public NS::Referencing<ArgumentEncoder> {
 
   void setBuffer(const Buffer* buffer, NS::UInteger offset, NS::UInteger index);
   void setBuffers(const Buffer* const buffers[], const NS::UInteger offsets[], NS::Range range);
+
+  void setTexture(const Texture* texture, NS::UInteger index);
+  void setTextures(const Texture* const textures[], NS::Range range);
+  void setSamplerState(const SamplerState* sampler, NS::UInteger index);
+  void setSamplerStates(const SamplerState* const samplers[], NS::Range range);
 
   /// Where the bytes of a constant member go; null when there is no such member.
   void* constantData(NS::UInteger index);

@@ -12,6 +12,7 @@ class Buffer;
 class CounterSampleBuffer;
 class Fence;
 class Resource;
+class Texture;
 
 _MTL_OPTIONS(NS::UInteger, BlitOption){
     BlitOptionNone = 0,
@@ -31,6 +32,70 @@ class _MTL_EXPORT BlitCommandEncoder : public NS::Referencing<BlitCommandEncoder
                       const Buffer* destinationBuffer,
                       NS::UInteger destinationOffset,
                       NS::UInteger size);
+
+  void synchronizeTexture(const Texture* texture, NS::UInteger slice, NS::UInteger level);
+  void copyFromTexture(const Texture* sourceTexture,
+                       NS::UInteger sourceSlice,
+                       NS::UInteger sourceLevel,
+                       MTL::Origin sourceOrigin,
+                       MTL::Size sourceSize,
+                       const Texture* destinationTexture,
+                       NS::UInteger destinationSlice,
+                       NS::UInteger destinationLevel,
+                       MTL::Origin destinationOrigin);
+  void copyFromBuffer(const Buffer* sourceBuffer,
+                      NS::UInteger sourceOffset,
+                      NS::UInteger sourceBytesPerRow,
+                      NS::UInteger sourceBytesPerImage,
+                      MTL::Size sourceSize,
+                      const Texture* destinationTexture,
+                      NS::UInteger destinationSlice,
+                      NS::UInteger destinationLevel,
+                      MTL::Origin destinationOrigin);
+  void copyFromBuffer(const Buffer* sourceBuffer,
+                      NS::UInteger sourceOffset,
+                      NS::UInteger sourceBytesPerRow,
+                      NS::UInteger sourceBytesPerImage,
+                      MTL::Size sourceSize,
+                      const Texture* destinationTexture,
+                      NS::UInteger destinationSlice,
+                      NS::UInteger destinationLevel,
+                      MTL::Origin destinationOrigin,
+                      MTL::BlitOption options);
+  void copyFromTexture(const Texture* sourceTexture,
+                       NS::UInteger sourceSlice,
+                       NS::UInteger sourceLevel,
+                       MTL::Origin sourceOrigin,
+                       MTL::Size sourceSize,
+                       const Buffer* destinationBuffer,
+                       NS::UInteger destinationOffset,
+                       NS::UInteger destinationBytesPerRow,
+                       NS::UInteger destinationBytesPerImage);
+  void copyFromTexture(const Texture* sourceTexture,
+                       NS::UInteger sourceSlice,
+                       NS::UInteger sourceLevel,
+                       MTL::Origin sourceOrigin,
+                       MTL::Size sourceSize,
+                       const Buffer* destinationBuffer,
+                       NS::UInteger destinationOffset,
+                       NS::UInteger destinationBytesPerRow,
+                       NS::UInteger destinationBytesPerImage,
+                       MTL::BlitOption options);
+  void copyFromTexture(const Texture* sourceTexture,
+                       NS::UInteger sourceSlice,
+                       NS::UInteger sourceLevel,
+                       const Texture* destinationTexture,
+                       NS::UInteger destinationSlice,
+                       NS::UInteger destinationLevel,
+                       NS::UInteger sliceCount,
+                       NS::UInteger levelCount);
+  void copyFromTexture(const Texture* sourceTexture, const Texture* destinationTexture);
+  /// Makes each level from the one before, the mean of its texels.
+  void generateMipmaps(const Texture* texture);
+  void optimizeContentsForGPUAccess(const Texture* texture);
+  void optimizeContentsForGPUAccess(const Texture* texture, NS::UInteger slice, NS::UInteger level);
+  void optimizeContentsForCPUAccess(const Texture* texture);
+  void optimizeContentsForCPUAccess(const Texture* texture, NS::UInteger slice, NS::UInteger level);
 
   void updateFence(const Fence* fence);
   void waitForFence(const Fence* fence);

@@ -15,6 +15,7 @@ class ComputeCommandEncoder;
 class ComputePassDescriptor;
 class Device;
 class Event;
+class LogState;
 class ResidencySet;
 
 _MTL_ENUM(NS::UInteger, CommandBufferStatus){
@@ -71,6 +72,10 @@ class _MTL_EXPORT CommandBufferDescriptor : public NS::Copying<CommandBufferDesc
 
   MTL::CommandBufferErrorOption errorOptions() const;
   void setErrorOptions(MTL::CommandBufferErrorOption errorOptions);
+
+  /// Takes the messages of kernels; null for the log state of the queue.
+  LogState* logState() const;
+  void setLogState(const LogState* logState);
 };
 
 /// How far an encoder of a failed command buffer came.

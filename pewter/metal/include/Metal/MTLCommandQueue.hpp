@@ -9,6 +9,7 @@ namespace MTL {
 class CommandBuffer;
 class CommandBufferDescriptor;
 class Device;
+class LogState;
 class ResidencySet;
 
 class _MTL_EXPORT CommandQueueDescriptor : public NS::Copying<CommandQueueDescriptor> {
@@ -18,6 +19,10 @@ class _MTL_EXPORT CommandQueueDescriptor : public NS::Copying<CommandQueueDescri
 
   NS::UInteger maxCommandBufferCount() const;
   void setMaxCommandBufferCount(NS::UInteger maxCommandBufferCount);
+
+  /// Takes the messages of kernels, unless a command buffer has a log state of its own.
+  LogState* logState() const;
+  void setLogState(const LogState* logState);
 };
 
 /// Runs command buffers in the order in which they were enqueued.

@@ -15,6 +15,8 @@ class CounterSampleBuffer;
 class Fence;
 class Heap;
 class Resource;
+class SamplerState;
+class Texture;
 
 struct DispatchThreadgroupsIndirectArguments {
   std::uint32_t threadgroupsPerGrid[3];
@@ -53,6 +55,19 @@ class _MTL_EXPORT ComputeCommandEncoder
                   const NS::UInteger* offsets,
                   const NS::UInteger* strides,
                   NS::Range range);
+
+  void setTexture(const Texture* texture, NS::UInteger index);
+  void setTextures(const Texture* const textures[], NS::Range range);
+  void setSamplerState(const SamplerState* sampler, NS::UInteger index);
+  void setSamplerStates(const SamplerState* const samplers[], NS::Range range);
+  void setSamplerState(const SamplerState* sampler,
+                       float lodMinClamp,
+                       float lodMaxClamp,
+                       NS::UInteger index);
+  void setSamplerStates(const SamplerState* const samplers[],
+                        const float lodMinClamps[],
+                        const float lodMaxClamps[],
+                        NS::Range range);
 
   void setThreadgroupMemoryLength(NS::UInteger length, NS::UInteger index);
 

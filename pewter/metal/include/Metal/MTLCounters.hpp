@@ -98,12 +98,13 @@ class _MTL_EXPORT CounterSampleBufferDescriptor
   void setSampleCount(NS::UInteger sampleCount);
 };
 
-/// None can be made: the device offers no counter sets.
+/// Times that encoders take, in nanoseconds of the clock of Device::sampleTimestamps.
 class _MTL_EXPORT CounterSampleBuffer : public NS::Referencing<CounterSampleBuffer> {
  public:
   Device* device() const;
   NS::String* label() const;
   NS::UInteger sampleCount() const;
+  /// A CounterResultTimestamp for each sample; CounterErrorValue where none was taken.
   NS::Data* resolveCounterRange(NS::Range range);
 };
 

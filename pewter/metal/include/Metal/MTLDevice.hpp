@@ -28,8 +28,12 @@ class Function;
 class Heap;
 class HeapDescriptor;
 class Library;
+class LogState;
+class LogStateDescriptor;
 class ResidencySet;
 class ResidencySetDescriptor;
+class SamplerDescriptor;
+class SamplerState;
 class SharedEvent;
 class SharedEventHandle;
 
@@ -258,6 +262,13 @@ class _MTL_EXPORT Device : public NS::Referencing<Device> {
                     MTL::ResourceOptions options,
                     const NewBufferDeallocatorFunction& deallocator);
 
+  /// Zero-filled. Null, with the reason in the log, when the device has no such texture.
+  Texture* newTexture(const TextureDescriptor* descriptor);
+  SamplerState* newSamplerState(const SamplerDescriptor* descriptor);
+  NS::UInteger minimumLinearTextureAlignmentForPixelFormat(MTL::PixelFormat format);
+  NS::UInteger minimumTextureBufferAlignmentForPixelFormat(MTL::PixelFormat format);
+  MTL::SizeAndAlign heapTextureSizeAndAlign(const TextureDescriptor* desc);
+
   MTL::SizeAndAlign heapBufferSizeAndAlign(NS::UInteger length, MTL::ResourceOptions options);
   Heap* newHeap(const HeapDescriptor* descriptor);
   ResidencySet* newResidencySet(const ResidencySetDescriptor* desc, NS::Error** error);
@@ -303,6 +314,8 @@ class _MTL_EXPORT Device : public NS::Referencing<Device> {
   Event* newEvent();
   SharedEvent* newSharedEvent();
   SharedEvent* newSharedEvent(const SharedEventHandle* sharedEventHandle);
+
+  LogState* newLogState(const LogStateDescriptor* descriptor, NS::Error** error);
 
   NS::Array* counterSets() const;
   bool supportsCounterSampling(MTL::CounterSamplingPoint samplingPoint);

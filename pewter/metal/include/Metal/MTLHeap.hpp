@@ -10,6 +10,8 @@
 namespace MTL {
 
 class Buffer;
+class Texture;
+class TextureDescriptor;
 
 _MTL_ENUM(NS::Integer, HeapType){
     HeapTypeAutomatic = 0,
@@ -68,6 +70,9 @@ class _MTL_EXPORT Heap : public NS::Referencing<Heap, Allocation> {
   Buffer* newBuffer(NS::UInteger length, MTL::ResourceOptions options);
   /// At a given place; placement heaps only.
   Buffer* newBuffer(NS::UInteger length, MTL::ResourceOptions options, NS::UInteger offset);
+
+  Texture* newTexture(const TextureDescriptor* descriptor);
+  Texture* newTexture(const TextureDescriptor* descriptor, NS::UInteger offset);
 
   MTL::PurgeableState setPurgeableState(MTL::PurgeableState state);
 };

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "clang/Frontend/CompilerInstance.h"
+
+#include "pewter/compiler/compiler.h"
+
+namespace pewter::compiler::msl {
+
+/// Where the user's text appears to be, with what stands before and behind it.
+inline constexpr const char* kSourcePath = "/pewter/source.metal";
+
+/// Makes identifiers of the address spaces that MSL's are turned into.
+void define_keywords(clang::Preprocessor& preprocessor);
+
+/// Clang with these arguments; null when it does not take them.
+std::unique_ptr<clang::CompilerInstance> make_instance(const std::vector<std::string>& arguments,
+                                                       clang::DiagnosticConsumer* consumer);
+
+/// Clang ready to read `text`, whole as it stands, on top of the precompiled standard library; null
+/// when it is not to be had.
+std::unique_ptr<clang::CompilerInstance> make_text_instance(const std::string& text,
+                                                            const LibraryOptions& options,
+                                                            const std::string& prelude_path,
+                                                            clang::DiagnosticConsumer* consumer);
+
+/// The files that were read besides the text and the standard library, in order of their names.
+std::vector<std::string> files_read(clang::CompilerInstance& instance);
+
+/// One error without a place.
+CompileFailure plain_failure(const std::string& text);
+
+}  // namespace pewter::compiler::msl
