@@ -79,6 +79,22 @@ double to_double(From value) {
   }
 }
 
+template <typename To, typename From>
+To converted(const From& value) {
+  if constexpr (std::is_same_v<From, To>) {
+    return value;
+  } else if constexpr (std::is_same_v<To, bool> && std::is_same_v<From, std::complex<float>>) {
+    return value.real() != 0 || value.imag() != 0;
+  } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To> &&
+                       !std::is_same_v<To, bool>) {
+    return static_cast<To>(value);
+  } else if constexpr (std::is_integral_v<From> && std::is_same_v<To, float>) {
+    return static_cast<float>(value);
+  } else {
+    return from_double<To>(to_double(value));
+  }
+}
+
 }  // namespace
 
 void convert_element(const std::byte* from, Dtype from_type, std::byte* to, Dtype to_type) {
@@ -87,21 +103,8 @@ void convert_element(const std::byte* from, Dtype from_type, std::byte* to, Dtyp
     From value;
     std::memcpy(&value, from, sizeof(value));
     visit_type(to_type, [&](auto to_example) {
-      using To = decltype(to_example);
-      To converted;
-      if constexpr (std::is_same_v<From, To>) {
-        converted = value;
-      } else if constexpr (std::is_same_v<To, bool> && std::is_same_v<From, std::complex<float>>) {
-        converted = value.real() != 0 || value.imag() != 0;
-      } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To> &&
-                           !std::is_same_v<To, bool>) {
-        converted = static_cast<To>(value);
-      } else if constexpr (std::is_integral_v<From> && std::is_same_v<To, float>) {
-        converted = static_cast<float>(value);
-      } else {
-        converted = from_double<To>(to_double(value));
-      }
-      std::memcpy(to, &converted, sizeof(converted));
+      const auto result = converted<decltype(to_example)>(value);
+      std::memcpy(to, &result, sizeof(result));
     });
   });
 }
