@@ -81,6 +81,11 @@ std::vector<std::string> full_arguments(int argc, char** argv) {
 
 int run(CLI::App& app, std::vector<std::string> arguments) {
   try {
+    // Apple's tools read their flags themselves.
+    if (const auto tool = arguments.empty() ? nullptr : pewter::tools::find_tool(arguments[0])) {
+      tool({arguments.begin() + 1, arguments.end()});
+      return 0;
+    }
     // The parser takes them from the back.
     std::reverse(arguments.begin(), arguments.end());
     app.parse(std::move(arguments));

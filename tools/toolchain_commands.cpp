@@ -78,10 +78,8 @@ void run_xcrun(const std::vector<std::string>& arguments) {
 void add_toolchain_commands(CLI::App& app) {
   for (const NamedTool& tool : kTools) {
     CLI::App* command = app.add_subcommand(tool.name, tool.help);
-    // Their flags are Apple's, and read by themselves.
+    // Here for the list of commands alone: main() runs them before flags are looked at.
     command->prefix_command();
-    command->set_help_flag();
-    command->callback([command, run = tool.run] { run(command->remaining()); });
   }
 }
 
