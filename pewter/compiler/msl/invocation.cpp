@@ -49,7 +49,7 @@ std::vector<std::string> text_arguments(const LibraryOptions& options) {
       // for a pipeline, and Metal's pragmas mean nothing to Clang.
       "-Wno-undefined-internal", "-Wno-undefined-inline", "-Wno-unknown-pragmas",
       "-Wno-ignored-attributes", "-Wno-unused-function", "-Wno-instantiation-after-specialization",
-      "-Wno-undefined-var-template"};
+      "-Wno-undefined-var-template", "-Wno-c++11-narrowing"};
   if (options.math_mode != MathMode::Safe) {
     arguments.insert(arguments.end(),
                      {"-mreassociate", "-freciprocal-math", "-fno-signed-zeros", "-fapprox-func"});

@@ -102,8 +102,10 @@ __pw_inline float __pw_sinpi(float x) {
 __pw_inline float __pw_cospi(float x) {
   float shifted;
   const float r = __pw_reduce_half_turns(x, shifted);
-  const float result = __pw_sin_in_quadrant(r, __builtin_bit_cast(unsigned, shifted) + 1u);
-  return result == 0.0f ? 0.0f : result;
+  // By its bits: modes that do not care for signs of zeros would leave a comparison out.
+  const unsigned result =
+      __builtin_bit_cast(unsigned, __pw_sin_in_quadrant(r, __builtin_bit_cast(unsigned, shifted) + 1u));
+  return __builtin_bit_cast(float, result << 1 == 0u ? 0u : result);
 }
 
 // Zeros have the sign of x, infinities that of x - round(x).
