@@ -24,6 +24,7 @@ constexpr unsigned kMaxChunks = 8;
 // Kernels with barriers run whole groups at once up to these sizes.
 constexpr unsigned kMaxWholeGroup = 256;
 constexpr unsigned kMaxWholeGroupInstructions = 700;
+constexpr unsigned kMaxMatrixGroup = 128;
 constexpr unsigned kMaxMatrixInstructions = 2'000;
 
 /// Values of single lanes that an innermost loop keeps in registers. Integers mostly become
@@ -95,7 +96,8 @@ unsigned lanes_per_chunk(const llvm::TargetMachine& machine) {
 bool can_run_whole_groups(llvm::Function& thread, const WidthHints& hints) {
   if (hints.uses_barriers && multiplies_matrices(thread)) {
     // Their sums are in memory in any case.
-    return thread.getInstructionCount() <= kMaxMatrixInstructions;
+    return hints.group_threads <= kMaxMatrixGroup &&
+           thread.getInstructionCount() <= kMaxMatrixInstructions;
   }
   return hints.uses_barriers && thread.getInstructionCount() <= kMaxWholeGroupInstructions &&
          most_kept_values(thread, false).value_or(0) == 0;
