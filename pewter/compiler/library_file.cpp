@@ -114,8 +114,11 @@ std::vector<std::byte> write_library_file(LibraryFileKind kind,
   header.section_count = sections.size();
   std::vector<std::byte> bytes;
   const auto append = [&](const void* data, std::size_t size) {
-    const auto* first = static_cast<const std::byte*>(data);
-    bytes.insert(bytes.end(), first, first + size);
+    const std::size_t before = bytes.size();
+    bytes.resize(before + size);
+    if (size != 0) {
+      std::memcpy(bytes.data() + before, data, size);
+    }
   };
   append(&header, sizeof header);
   std::uint64_t offset =
