@@ -8,8 +8,10 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 using namespace pewter;
 
@@ -82,6 +84,31 @@ void count_bodies() {
   print("enabled", std::to_string(runs));
 }
 
+/// Graphs that outlive main, and with it this thread's own variables. What is allocated after them
+/// finds out whether they have touched memory that was freed.
+struct Kept {
+  std::vector<array> graphs;
+
+  ~Kept() {
+    graphs.clear();
+    std::vector<std::unique_ptr<char[]>> blocks;
+    for (std::size_t i = 0; i < 400; ++i) {
+      blocks.push_back(std::make_unique<char[]>(8 + i % 64 * 8));
+    }
+    print("kept", std::to_string(blocks.size()));
+  }
+};
+
+void keep_graphs() {
+  static Kept kept;
+  // One graph ends here, with the thread's variables in use.
+  eval(exp(ones({4}) * 2.0F) + 1.0F);
+  static_cast<void>(ones({3}) + ones({3}) * 2.0F);
+  for (int i = 0; i < 5; ++i) {
+    kept.graphs.push_back(ones({3}) + ones({3}) * 2.0F);
+  }
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -94,6 +121,8 @@ int main(int count, char** arguments) {
     without_device();
   } else if (scenario == "count_bodies") {
     count_bodies();
+  } else if (scenario == "keep_graphs") {
+    keep_graphs();
   } else {
     return 2;
   }

@@ -84,3 +84,10 @@ TEST_CASE("metal-memory-and-device 28: the environment disables compile until it
   CHECK(found["runs"] == "2");
   CHECK(found["enabled"] == "3");
 }
+
+TEST_CASE("graphs that live longer than main end in order") {
+  const ProcessResult result = run("keep_graphs", {});
+
+  CHECK_MESSAGE(result.code == 0, result.errors);
+  CHECK(result.output == "kept: 400\n");
+}

@@ -8,16 +8,9 @@
 namespace pewter::graph {
 namespace {
 
-/// Nodes that lost their last reference while another node was being destroyed.
-struct Dying {
-  std::vector<NodePointer> nodes;
-  bool is_draining = false;
-};
-
-Dying& dying() {
-  thread_local Dying dying;
-  return dying;
-}
+/// Nodes that lost their last reference while another node was being destroyed; null outside of
+/// that. A pointer, because nodes may be destroyed after this thread's objects are.
+thread_local std::vector<NodePointer>* dying = nullptr;
 
 bool fits_here(std::size_t bytes) {
   return bytes <= sizeof(Node::here);
@@ -29,22 +22,25 @@ Node::~Node() {
   if (inputs.empty() && !base) {
     return;
   }
-  Dying& queue = dying();
+  std::vector<NodePointer> own;
+  const bool is_first = dying == nullptr;
+  if (is_first) {
+    dying = &own;
+  }
   for (NodePointer& input : inputs) {
-    queue.nodes.push_back(std::move(input));
+    dying->push_back(std::move(input));
   }
   if (base) {
-    queue.nodes.push_back(std::move(base));
+    dying->push_back(std::move(base));
   }
-  if (queue.is_draining) {
+  if (!is_first) {
     return;
   }
-  queue.is_draining = true;
-  while (!queue.nodes.empty()) {
-    const NodePointer last = std::move(queue.nodes.back());
-    queue.nodes.pop_back();
+  while (!own.empty()) {
+    const NodePointer last = std::move(own.back());
+    own.pop_back();
   }
-  queue.is_draining = false;
+  dying = nullptr;
 }
 
 std::size_t Node::byte_offset() const {
