@@ -7,9 +7,10 @@ usage: numpy_peer.py [--benchmark_filter=REGEX] [--benchmark_min_time=SECONDS] [
 import json
 import re
 import sys
-import time
 
 import numpy as np
+
+from array_peer import fastest
 
 ELEMENTS = 16 << 20
 
@@ -113,13 +114,7 @@ def measure(make, min_time):
     run()
     if not is_right():
         return None
-    best, spent = float("inf"), 0.0
-    while spent < min_time:
-        start = time.perf_counter()
-        run()
-        taken = time.perf_counter() - start
-        best, spent = min(best, taken), spent + taken
-    return best
+    return fastest(run, min_time)
 
 
 def main(arguments):

@@ -11,6 +11,7 @@
 #include "pewter/array/ops/elementwise.h"
 #include "pewter/array/ops/kernel_call.h"
 #include "pewter/array/ops/kernel_source.h"
+#include "pewter/array/ops/single_output.h"
 #include "pewter/array/ops/trace.h"
 
 namespace pewter {
@@ -46,18 +47,13 @@ struct Progression {
   std::uint64_t count;
 };
 
-class ProgressionPrimitive final : public graph::Primitive {
+class ProgressionPrimitive final : public ops::SingleOutput {
  public:
   explicit ProgressionPrimitive(Progression progression) : progression_(progression) {}
   std::string_view name() const override { return "arange"; }
-  void encode(runtime::Stream& stream,
-              std::span<const graph::NodePointer>,
-              std::span<graph::Node* const> outputs) const override {
-    graph::Node& out = *outputs[0];
-    graph::allocate_memory(out);
-    if (out.size == 0) {
-      return;
-    }
+  void encode_into(runtime::Stream& stream,
+                   std::span<const graph::NodePointer>,
+                   graph::Node& out) const override {
     const auto kernel =
         ops::shipped_kernel("creation.metal", fmt::format("progression_{}", name_of(out.dtype)));
     ops::KernelCall(stream, *kernel)

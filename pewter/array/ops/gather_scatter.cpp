@@ -11,13 +11,13 @@
 #include "pewter/array/ops/elementwise.h"
 #include "pewter/array/ops/kernel_call.h"
 #include "pewter/array/ops/kernel_source.h"
+#include "pewter/array/ops/single_output.h"
 #include "pewter/array/ops/trace.h"
 
 namespace pewter {
 namespace {
 
 constexpr std::size_t kMaxAxes = 8;
-constexpr std::uint32_t kGroupThreads = 256;
 
 /// As kernels/indexing.metal has it: axes with the last one first.
 struct Slices {
@@ -28,10 +28,6 @@ struct Slices {
   std::uint32_t unused;
   std::int64_t strides[kMaxAxes];
 };
-
-NS::UInteger groups_for(std::uint64_t count) {
-  return (count + kGroupThreads - 1) / kGroupThreads;
-}
 
 Slices slices_of(const Shape& lengths, const Strides& strides, std::size_t count) {
   Slices slices = {};
@@ -46,18 +42,13 @@ Slices slices_of(const Shape& lengths, const Strides& strides, std::size_t count
   return slices;
 }
 
-class GatherPrimitive final : public graph::Primitive {
+class GatherPrimitive final : public ops::SingleOutput {
  public:
   explicit GatherPrimitive(Slices slices) : slices_(slices) {}
   std::string_view name() const override { return "gather"; }
-  void encode(runtime::Stream& stream,
-              std::span<const graph::NodePointer> inputs,
-              std::span<graph::Node* const> outputs) const override {
-    graph::Node& out = *outputs[0];
-    graph::allocate_memory(out);
-    if (out.size == 0) {
-      return;
-    }
+  void encode_into(runtime::Stream& stream,
+                   std::span<const graph::NodePointer> inputs,
+                   graph::Node& out) const override {
     const auto kernel =
         ops::shipped_kernel("indexing.metal", fmt::format("gather_{}", size_of(out.dtype)));
     ops::KernelCall(stream, *kernel)
@@ -65,8 +56,7 @@ class GatherPrimitive final : public graph::Primitive {
         .input(*inputs[1])
         .output(out)
         .value(slices_)
-        .dispatch_groups(MTL::Size(groups_for(slices_.slice_size), slices_.count, 1),
-                         MTL::Size(kGroupThreads, 1, 1));
+        .dispatch_rows(slices_.slice_size, slices_.count, 1);
   }
 
  private:
@@ -96,8 +86,7 @@ class ScatterPrimitive final : public graph::Primitive {
         .input(*inputs[1])
         .input(*inputs[2])
         .value(slices_)
-        .dispatch_groups(MTL::Size(groups_for(slices_.slice_size), 1, 1),
-                         MTL::Size(kGroupThreads, 1, 1));
+        .dispatch_rows(slices_.slice_size, 1, 1);
   }
 
  private:

@@ -11,6 +11,7 @@
 #include "pewter/array/ops/elementwise.h"
 #include "pewter/array/ops/kernel_call.h"
 #include "pewter/array/ops/kernel_source.h"
+#include "pewter/array/ops/single_output.h"
 #include "pewter/array/ops/trace.h"
 
 namespace pewter {
@@ -18,7 +19,6 @@ namespace {
 
 // Rows shorter than a simdgroup are taken element by element.
 constexpr std::int64_t kShortRow = 32;
-constexpr std::uint32_t kGroupThreads = 256;
 
 /// As kernels/indexing.metal has it.
 struct Take {
@@ -28,28 +28,19 @@ struct Take {
   std::uint32_t count;
 };
 
-NS::UInteger groups_for(std::uint64_t count) {
-  return (count + kGroupThreads - 1) / kGroupThreads;
-}
-
 Take take_of(const graph::Node& in, std::size_t axis, std::size_t count) {
   const evaluation::Segments all = evaluation::segments(in.shape, axis, axis + 1);
   return {static_cast<std::uint32_t>(all.outer), static_cast<std::uint32_t>(all.reduced),
           static_cast<std::uint32_t>(all.inner), static_cast<std::uint32_t>(count)};
 }
 
-class TakePrimitive final : public graph::Primitive {
+class TakePrimitive final : public ops::SingleOutput {
  public:
   explicit TakePrimitive(int axis) : axis_(axis) {}
   std::string_view name() const override { return "take"; }
-  void encode(runtime::Stream& stream,
-              std::span<const graph::NodePointer> inputs,
-              std::span<graph::Node* const> outputs) const override {
-    graph::Node& out = *outputs[0];
-    graph::allocate_memory(out);
-    if (out.size == 0) {
-      return;
-    }
+  void encode_into(runtime::Stream& stream,
+                   std::span<const graph::NodePointer> inputs,
+                   graph::Node& out) const override {
     const Take take = take_of(*inputs[0], static_cast<std::size_t>(axis_), inputs[1]->size);
     const bool by_rows = take.inner >= kShortRow;
     const auto kernel = ops::shipped_kernel(
@@ -57,12 +48,10 @@ class TakePrimitive final : public graph::Primitive {
         fmt::format("take_{}_{}", by_rows ? "rows" : "elements", size_of(out.dtype)));
     ops::KernelCall call(stream, *kernel);
     call.input(*inputs[0]).input(*inputs[1]).output(out).value(take);
-    const MTL::Size threads(kGroupThreads, 1, 1);
     if (by_rows) {
-      call.dispatch_groups(MTL::Size(groups_for(take.inner), take.count, take.outer), threads);
+      call.dispatch_rows(take.inner, take.count, take.outer);
     } else {
-      call.dispatch_groups(
-          MTL::Size(groups_for(std::uint64_t{take.count} * take.inner), take.outer, 1), threads);
+      call.dispatch_rows(std::uint64_t{take.count} * take.inner, take.outer, 1);
     }
   }
   std::vector<array> apply(const std::vector<array>& inputs,
@@ -74,18 +63,13 @@ class TakePrimitive final : public graph::Primitive {
   int axis_;
 };
 
-class TakeAlongPrimitive final : public graph::Primitive {
+class TakeAlongPrimitive final : public ops::SingleOutput {
  public:
   explicit TakeAlongPrimitive(int axis) : axis_(axis) {}
   std::string_view name() const override { return "take_along_axis"; }
-  void encode(runtime::Stream& stream,
-              std::span<const graph::NodePointer> inputs,
-              std::span<graph::Node* const> outputs) const override {
-    graph::Node& out = *outputs[0];
-    graph::allocate_memory(out);
-    if (out.size == 0) {
-      return;
-    }
+  void encode_into(runtime::Stream& stream,
+                   std::span<const graph::NodePointer> inputs,
+                   graph::Node& out) const override {
     const auto axis = static_cast<std::size_t>(axis_);
     const Take take = take_of(*inputs[0], axis, static_cast<std::size_t>(inputs[1]->shape[axis]));
     const auto kernel =
@@ -95,9 +79,7 @@ class TakeAlongPrimitive final : public graph::Primitive {
         .input(*inputs[1])
         .output(out)
         .value(take)
-        .dispatch_groups(
-            MTL::Size(groups_for(std::uint64_t{take.count} * take.inner), take.outer, 1),
-            MTL::Size(kGroupThreads, 1, 1));
+        .dispatch_rows(std::uint64_t{take.count} * take.inner, take.outer, 1);
   }
   std::vector<array> apply(const std::vector<array>& inputs,
                            std::uint32_t /*stream*/) const override {
@@ -131,8 +113,7 @@ class PutAlongPrimitive final : public graph::Primitive {
         .input(*inputs[1])
         .input(*inputs[2])
         .value(take)
-        .dispatch_groups(MTL::Size(groups_for(std::uint64_t{take.outer} * take.inner), 1, 1),
-                         MTL::Size(kGroupThreads, 1, 1));
+        .dispatch_rows(std::uint64_t{take.outer} * take.inner, 1, 1);
   }
   std::vector<array> apply(const std::vector<array>& inputs,
                            std::uint32_t /*stream*/) const override {

@@ -32,6 +32,12 @@ class KernelCall {
   }
 
   void dispatch_groups(MTL::Size groups, MTL::Size threads);
+  /// A thread for each of `count` elements or more, in whole groups, for each row and plane.
+  void dispatch_rows(std::uint64_t count, NS::UInteger rows, NS::UInteger planes) {
+    constexpr NS::UInteger kThreads = 256;
+    dispatch_groups(MTL::Size((count + kThreads - 1) / kThreads, rows, planes),
+                    MTL::Size(kThreads, 1, 1));
+  }
   /// With groups of `threads`; those at the edges may be smaller.
   void dispatch_threads(MTL::Size grid, MTL::Size threads);
 

@@ -12,6 +12,7 @@
 #include "pewter/array/graph/shape.h"
 #include "pewter/array/ops/kernel_call.h"
 #include "pewter/array/ops/kernel_source.h"
+#include "pewter/array/ops/single_output.h"
 #include "pewter/array/ops/trace.h"
 
 namespace pewter {
@@ -29,21 +30,16 @@ constexpr std::size_t kGroup = 64;
 /// From so many rows of x on it pays to unpack the matrix once.
 constexpr std::size_t kManyRows = 16;
 
-class QuantizedMatmul final : public graph::Primitive {
+class QuantizedMatmul final : public ops::SingleOutput {
  public:
   QuantizedMatmul(std::string kernel, const Extent& extent)
       : kernel_(std::move(kernel)), extent_(extent) {}
 
   std::string_view name() const override { return "quantized_matmul"; }
 
-  void encode(runtime::Stream& stream,
-              std::span<const graph::NodePointer> inputs,
-              std::span<graph::Node* const> outputs) const override {
-    graph::Node& out = *outputs[0];
-    graph::allocate_memory(out);
-    if (out.size == 0) {
-      return;
-    }
+  void encode_into(runtime::Stream& stream,
+                   std::span<const graph::NodePointer> inputs,
+                   graph::Node& out) const override {
     const auto kernel = ops::shipped_kernel("quantized.metal", kernel_);
     ops::KernelCall call(stream, *kernel);
     for (const graph::NodePointer& input : inputs) {
@@ -58,21 +54,16 @@ class QuantizedMatmul final : public graph::Primitive {
   Extent extent_;
 };
 
-class Dequantize final : public graph::Primitive {
+class Dequantize final : public ops::SingleOutput {
  public:
   Dequantize(std::string kernel, std::uint32_t group_size)
       : kernel_(std::move(kernel)), group_size_(group_size) {}
 
   std::string_view name() const override { return "dequantize"; }
 
-  void encode(runtime::Stream& stream,
-              std::span<const graph::NodePointer> inputs,
-              std::span<graph::Node* const> outputs) const override {
-    graph::Node& out = *outputs[0];
-    graph::allocate_memory(out);
-    if (out.size == 0) {
-      return;
-    }
+  void encode_into(runtime::Stream& stream,
+                   std::span<const graph::NodePointer> inputs,
+                   graph::Node& out) const override {
     const auto kernel = ops::shipped_kernel("quantized.metal", kernel_);
     ops::KernelCall call(stream, *kernel);
     for (const graph::NodePointer& input : inputs) {

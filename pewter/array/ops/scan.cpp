@@ -11,6 +11,7 @@
 #include "pewter/array/ops/elementwise.h"
 #include "pewter/array/ops/kernel_call.h"
 #include "pewter/array/ops/kernel_source.h"
+#include "pewter/array/ops/single_output.h"
 #include "pewter/array/ops/trace.h"
 
 namespace pewter {
@@ -52,19 +53,14 @@ void dispatch_columns(ops::KernelCall& call, const evaluation::Segments& all) {
       MTL::Size(width, 1, 1));
 }
 
-class ScanPrimitive final : public graph::Primitive {
+class ScanPrimitive final : public ops::SingleOutput {
  public:
   ScanPrimitive(const char* name, int axis, bool reverse, bool inclusive)
       : name_(name), axis_(axis), reverse_(reverse), inclusive_(inclusive) {}
   std::string_view name() const override { return name_; }
-  void encode(runtime::Stream& stream,
-              std::span<const graph::NodePointer> inputs,
-              std::span<graph::Node* const> outputs) const override {
-    graph::Node& out = *outputs[0];
-    graph::allocate_memory(out);
-    if (out.size == 0) {
-      return;
-    }
+  void encode_into(runtime::Stream& stream,
+                   std::span<const graph::NodePointer> inputs,
+                   graph::Node& out) const override {
     evaluation::Segments all = around(out, static_cast<std::size_t>(axis_));
     const bool by_rows = all.inner == 1 && all.reduced >= kShortRow && !is_long(out.dtype);
     const auto kernel = ops::shipped_kernel(
@@ -128,18 +124,13 @@ array scan(const char* name,
   return is_extreme && inclusive ? ops::convert(result, a.dtype(), stream) : result;
 }
 
-class ArgReducePrimitive final : public graph::Primitive {
+class ArgReducePrimitive final : public ops::SingleOutput {
  public:
   ArgReducePrimitive(int axis, bool is_max) : axis_(axis), is_max_(is_max) {}
   std::string_view name() const override { return is_max_ ? "argmax" : "argmin"; }
-  void encode(runtime::Stream& stream,
-              std::span<const graph::NodePointer> inputs,
-              std::span<graph::Node* const> outputs) const override {
-    graph::Node& out = *outputs[0];
-    graph::allocate_memory(out);
-    if (out.size == 0) {
-      return;
-    }
+  void encode_into(runtime::Stream& stream,
+                   std::span<const graph::NodePointer> inputs,
+                   graph::Node& out) const override {
     const graph::Node& in = *inputs[0];
     const evaluation::Segments all = around(in, static_cast<std::size_t>(axis_));
     const bool by_rows = all.inner == 1 && all.reduced >= kShortRow && !is_long(in.dtype);

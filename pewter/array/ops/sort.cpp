@@ -13,6 +13,7 @@
 #include "pewter/array/ops/elementwise.h"
 #include "pewter/array/ops/kernel_call.h"
 #include "pewter/array/ops/kernel_source.h"
+#include "pewter/array/ops/single_output.h"
 #include "pewter/array/ops/trace.h"
 #include "pewter/runtime/allocator.h"
 
@@ -38,7 +39,7 @@ std::uint32_t parts_of(std::uint64_t length, std::uint32_t part) {
 
 /// Sorts the last axis of a row contiguous array of uint32 or uint64: its elements, or their
 /// places.
-class Sort final : public graph::Primitive {
+class Sort final : public ops::SingleOutput {
  public:
   explicit Sort(bool gives_places) : gives_places_(gives_places) {}
 
@@ -54,14 +55,9 @@ class Sort final : public graph::Primitive {
                                       stream));
   }
 
-  void encode(runtime::Stream& stream,
-              std::span<const graph::NodePointer> inputs,
-              std::span<graph::Node* const> outputs) const override {
-    graph::Node& out = *outputs[0];
-    graph::allocate_memory(out);
-    if (out.size == 0) {
-      return;
-    }
+  void encode_into(runtime::Stream& stream,
+                   std::span<const graph::NodePointer> inputs,
+                   graph::Node& out) const override {
     const graph::Node& values = *inputs[0];
     const auto length = static_cast<std::uint32_t>(out.shape.back());
     const std::size_t rows = out.size / length;

@@ -14,6 +14,7 @@
 #include "pewter/array/graph/shape.h"
 #include "pewter/array/ops/kernel_call.h"
 #include "pewter/array/ops/kernel_source.h"
+#include "pewter/array/ops/single_output.h"
 
 namespace pewter::ops {
 namespace {
@@ -32,21 +33,16 @@ struct Parameters {
   std::size_t bytes = 0;
 };
 
-class Threefry final : public graph::Primitive {
+class Threefry final : public ops::SingleOutput {
  public:
   Threefry(std::string kernel, Parameters parameters)
       : kernel_(std::move(kernel)), parameters_(parameters) {}
 
   std::string_view name() const override { return "random"; }
 
-  void encode(runtime::Stream& stream,
-              std::span<const graph::NodePointer> inputs,
-              std::span<graph::Node* const> outputs) const override {
-    graph::Node& out = *outputs[0];
-    graph::allocate_memory(out);
-    if (out.size == 0) {
-      return;
-    }
+  void encode_into(runtime::Stream& stream,
+                   std::span<const graph::NodePointer> inputs,
+                   graph::Node& out) const override {
     const bool is_bits = parameters_.bytes == 0;
     const std::uint64_t bytes = out.size * size_of(out.dtype);
     const std::uint64_t words = is_bits ? (bytes + 3) / 4 : out.size;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 
 #include "pewter/compiler/spmd/address.h"
 #include "pewter/compiler/spmd/device_call.h"
@@ -21,6 +22,18 @@ struct NarrowLoad {
   std::int64_t offset = 0;
   std::int64_t size = 0;
 };
+
+/// Whether an instruction loads a byte or two.
+bool is_narrow(const llvm::Instruction& instruction) {
+  const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
+  if (load == nullptr || !load->isSimple() || load->getType()->isVectorTy()) {
+    return false;
+  }
+  const llvm::DataLayout& layout = load->getDataLayout();
+  const auto size = static_cast<std::int64_t>(layout.getTypeStoreSize(load->getType()));
+  return size < kWord &&
+         layout.getTypeSizeInBits(load->getType()) == static_cast<std::uint64_t>(size) * 8;
+}
 
 /// Narrow loads of one block from one base, with nothing between them that may write.
 using Neighbours = std::vector<NarrowLoad>;
@@ -48,15 +61,10 @@ class Merger {
         continue;
       }
       auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction);
-      if (load == nullptr || !load->isSimple() ||
-          uniformity_.is_uniform(load->getPointerOperand())) {
+      if (!is_narrow(instruction) || uniformity_.is_uniform(load->getPointerOperand())) {
         continue;
       }
       const auto size = static_cast<std::int64_t>(layout_.getTypeStoreSize(load->getType()));
-      if (load->getType()->isVectorTy() || size >= kWord ||
-          layout_.getTypeSizeInBits(load->getType()) != static_cast<std::uint64_t>(size) * 8) {
-        continue;
-      }
       const Address address = split_address(evolution_, load->getPointerOperand());
       open[address.base].push_back({load, address.offset, size});
     }
@@ -137,6 +145,9 @@ class Merger {
 void merge_loads(llvm::Function& function,
                  llvm::FunctionAnalysisManager& analyses,
                  unsigned width) {
+  if (llvm::none_of(llvm::instructions(function), is_narrow)) {
+    return;
+  }
   analyses.invalidate(function, llvm::PreservedAnalyses::none());
   Merger merger(function, analyses.getResult<llvm::ScalarEvolutionAnalysis>(function), width);
   for (llvm::BasicBlock& block : function) {

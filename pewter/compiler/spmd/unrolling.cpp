@@ -75,8 +75,12 @@ std::size_t unrolled_size(const llvm::Loop& loop, llvm::ScalarEvolution& evoluti
 }  // namespace
 
 void mark_private_walks(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  const auto loops = analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder();
+  if (loops.empty()) {
+    return;
+  }
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
-  for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
+  for (llvm::Loop* loop : loops) {
     const unsigned count = evolution.getSmallConstantTripCount(loop);
     if (count > 1 && count <= kMaxIterations &&
         unrolled_size(*loop, evolution) <= kMaxPrivateInstructions &&
@@ -90,10 +94,14 @@ void unroll_walks(llvm::Function& function,
                   llvm::FunctionAnalysisManager& analyses,
                   unsigned width) {
   analyses.invalidate(function, llvm::PreservedAnalyses::none());
+  const auto loops = analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder();
+  if (loops.empty()) {
+    return;
+  }
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(function);
   const Uniformity uniformity(function, width);
   bool any = false;
-  for (llvm::Loop* loop : analyses.getResult<llvm::LoopAnalysis>(function).getLoopsInPreorder()) {
+  for (llvm::Loop* loop : loops) {
     const unsigned count = evolution.getSmallConstantTripCount(loop);
     std::size_t size = 0;
     for (const llvm::BasicBlock* block : loop->blocks()) {
