@@ -230,7 +230,9 @@ void CommandBuffer::deliver_messages() {
 }
 
 std::unique_ptr<CommandStorage> CommandBuffer::finish() {
-  gpu_end = now_seconds();
+  if (gpu_end == 0) {
+    gpu_end = now_seconds();
+  }
   deliver_messages();
   if (error_ && (error_options_ & MTL::CommandBufferErrorOptionEncoderExecutionStatus) != 0) {
     attach_encoder_infos();

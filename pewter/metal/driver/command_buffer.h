@@ -90,6 +90,7 @@ class CommandBuffer final : public Object {
   double kernel_start = 0;
   double kernel_end = 0;
   double gpu_start = 0;
+  /// Zero until the last work is done; events that are signalled after it do not count.
   double gpu_end = 0;
   Ref<String> label;
   /// Null for messages that go to the log of the process.

@@ -91,6 +91,14 @@ std::string text_of(const executor::Fault& fault) {
   return "unknown fault";
 }
 
+bool only_signals_follow(const Command& command) {
+  const Command* next = command.next;
+  while (next != nullptr && next->kind == CommandKind::Signal) {
+    next = next->next;
+  }
+  return next == nullptr;
+}
+
 }  // namespace
 
 CommandBuffer::Progress CommandBuffer::execute(executor::GridRun& run, bool may_yield) {
@@ -149,6 +157,10 @@ CommandBuffer::Progress CommandBuffer::execute(executor::GridRun& run, bool may_
       }
       case CommandKind::Signal: {
         const auto& signal = static_cast<const SignalCommand&>(command);
+        // Read before others may go on: what waits for this one must not seem to end before it.
+        if (gpu_end == 0 && only_signals_follow(command)) {
+          gpu_end = now_seconds();
+        }
         signal.event->signal(signal.value);
         goes_on = true;
         break;

@@ -54,6 +54,26 @@ TEST_CASE("two queues can take turns many times") {
   CHECK(list_of(list.get()) == expected);
 }
 
+TEST_CASE("what waits for a signal does not end before the command buffer that gave it") {
+  Commands gpu;
+  auto other = gpu.new_queue();
+  auto event = NS::TransferPtr(gpu.device()->newEvent());
+  int out_of_order = 0;
+  for (std::uint64_t round = 1; round <= 2000; ++round) {
+    auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+    MTL::CommandBuffer* first = gpu.queue()->commandBuffer();
+    first->encodeSignalEvent(event.get(), round);
+    MTL::CommandBuffer* second = other->commandBuffer();
+    second->encodeWait(event.get(), round);
+    second->commit();
+    first->commit();
+    first->waitUntilCompleted();
+    second->waitUntilCompleted();
+    out_of_order += first->GPUEndTime() > second->GPUEndTime() ? 1 : 0;
+  }
+  CHECK(out_of_order == 0);
+}
+
 TEST_CASE("a value that was reached before does not make anybody wait") {
   Commands gpu;
   auto event = NS::TransferPtr(gpu.device()->newEvent());
