@@ -1,5 +1,8 @@
 #include <pewter/memory.h>
 
+#include <fmt/core.h>
+
+#include <stdexcept>
 #include <utility>
 
 #include "pewter/runtime/allocator.h"
@@ -40,6 +43,14 @@ std::size_t set_cache_limit(std::size_t limit) {
 
 std::size_t set_wired_limit(std::size_t limit) {
   return allocator().set_wired_limit(limit);
+}
+
+std::size_t detail::byte_limit(const char* function, long long limit) {
+  if (limit < 0) {
+    throw std::invalid_argument(
+        fmt::format("[metal::{}] limit of {} bytes is negative", function, limit));
+  }
+  return static_cast<std::size_t>(limit);
 }
 
 void clear_cache() {

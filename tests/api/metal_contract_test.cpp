@@ -1,6 +1,7 @@
 // The numbered acceptance checks of the contract "memory, device, arrays, custom kernels".
 #include <doctest/doctest.h>
 #include <pewter/array.h>
+#include <pewter/device.h>
 #include <pewter/metal.h>
 
 #include <algorithm>
@@ -82,6 +83,10 @@ TEST_CASE("metal-memory-and-device 2: device_info has every key, with its type, 
   CHECK(metal::device_info() == copy);
   copy.clear();
   CHECK(metal::device_info().size() == 7);
+
+  CHECK(pewter::device_info(pewter::DeviceType::Gpu) == metal::device_info());
+  CHECK(pewter::device_info(pewter::DeviceType::Cpu).contains("device_name"));
+  CHECK(!pewter::is_available(pewter::Device(pewter::DeviceType::Gpu, 1)));
 }
 
 TEST_CASE("metal-memory-and-device 3: without a device nothing but device_info throws") {
@@ -294,6 +299,17 @@ TEST_CASE("metal-memory-and-device 18: a limit that is no whole number does not 
   CHECK(!Limit<float>);
   CHECK(!Limit<const char*>);
   CHECK(!Limit<std::nullptr_t>);
+}
+
+TEST_CASE_FIXTURE(MemoryFixture, "metal-memory-and-device 18: a negative limit is refused") {
+  const std::size_t limit = metal::get_memory_limit();
+  const std::string text =
+      error_of<std::invalid_argument>([] { static_cast<void>(metal::set_memory_limit(-1)); });
+  CHECK(contains(text, "[metal::set_memory_limit]"));
+  CHECK(contains(text, "-1"));
+  CHECK_THROWS_AS(static_cast<void>(pewter::set_cache_limit(-1L)), std::invalid_argument);
+  CHECK_THROWS_AS(static_cast<void>(metal::set_wired_limit(-1)), std::invalid_argument);
+  CHECK(metal::get_memory_limit() == limit);
 }
 
 TEST_CASE_FIXTURE(MemoryFixture,

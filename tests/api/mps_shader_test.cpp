@@ -2,10 +2,13 @@
 #include <pewter/mps.h>
 
 #include <numeric>
+#include <span>
 #include <thread>
 #include <type_traits>
 
 #include "tests/api/mps_support.h"
+#include "tests/support/process.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace pewter;
 using namespace pewter::test;
@@ -221,6 +224,31 @@ TEST_CASE("a kernel keeps its library alive") {
   const array x = zeros(3);
   full({x, 1.0});
   CHECK(x.to_vector<float>() == std::vector<float>(3, 1.0F));
+}
+
+TEST_CASE("a library that the command line made is loaded from its file and from memory") {
+  const TemporaryDirectory directory;
+  const std::string object = (directory.path() / "full.air").string();
+  const std::string file = (directory.path() / "full.metallib").string();
+  const std::string source = directory.write("full.metal", kFull);
+  REQUIRE(run_process({PEWTER_TOOL, "metal", "-c", source, "-o", object}).code == 0);
+  REQUIRE(run_process({PEWTER_TOOL, "metallib", object, "-o", file}).code == 0);
+
+  const mps::ShaderLibrary from_file = mps::load_metallib(file);
+  const std::string content = read_file(file);
+  const mps::ShaderLibrary from_memory = mps::load_metallib(std::as_bytes(std::span(content)));
+
+  for (const mps::ShaderLibrary& library : {from_file, from_memory}) {
+    CHECK(library.function_names() == std::vector<std::string>{"full"});
+    const array x = zeros(5);
+    library.kernel("full")({x, 2.5});
+    CHECK(x.to_vector<float>() == std::vector<float>(5, 2.5F));
+    CHECK(contains(thrown_text<std::runtime_error>([&] { library.kernel("nope"); }), "'nope'"));
+  }
+  const std::string cut = content.substr(0, content.size() / 2);
+  CHECK(contains(
+      thrown_text<std::runtime_error>([&] { mps::load_metallib(std::as_bytes(std::span(cut))); }),
+      "[mps::load_metallib]"));
 }
 
 TEST_CASE("a file that is no library is refused with its name") {

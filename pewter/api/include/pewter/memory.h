@@ -36,7 +36,26 @@ PEWTER_EXPORT std::size_t set_wired_limit(std::size_t limit);
 /// Gives all cached memory back to the system.
 PEWTER_EXPORT void clear_cache();
 
-// A fraction of a byte is a mistake.
+namespace detail {
+/// `limit`; throws std::invalid_argument when it is negative.
+PEWTER_EXPORT std::size_t byte_limit(const char* function, long long limit);
+}  // namespace detail
+
+// A negative number is a mistake, not a limit of almost 2^64.
+template <std::signed_integral T>
+std::size_t set_memory_limit(T limit, bool relaxed = true) {
+  return set_memory_limit(detail::byte_limit("set_memory_limit", limit), relaxed);
+}
+template <std::signed_integral T>
+std::size_t set_cache_limit(T limit) {
+  return set_cache_limit(detail::byte_limit("set_cache_limit", limit));
+}
+template <std::signed_integral T>
+std::size_t set_wired_limit(T limit) {
+  return set_wired_limit(detail::byte_limit("set_wired_limit", limit));
+}
+
+// A fraction of a byte is one too.
 template <std::floating_point T>
 std::size_t set_memory_limit(T limit, bool relaxed = true) = delete;
 template <std::floating_point T>
