@@ -35,7 +35,7 @@ void stop() noexcept {
     runtime::Profiler::instance().stop();
   } catch (const std::exception& error) {
     // The environment asks for a profiler that cannot be: there is none to stop.
-    log::detail("mps", "nothing to stop: {}", error.what());
+    logging::detail("mps", "nothing to stop: {}", error.what());
   }
 }
 
@@ -70,7 +70,7 @@ MetalCapture::~MetalCapture() {
   try {
     end();
   } catch (const std::exception& error) {
-    log::warning("mps", "work in the capture '{}' failed: {}", path_, error.what());
+    logging::warning("mps", "work in the capture '{}' failed: {}", path_, error.what());
   }
 }
 

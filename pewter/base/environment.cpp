@@ -26,7 +26,7 @@ std::optional<std::uint64_t> number(const char* name) {
   const char* end = value->data() + value->size();
   const auto [stop, code] = std::from_chars(value->data(), end, parsed);
   if (code != std::errc() || stop != end) {
-    log::warning("environment", "{}='{}' is not a whole number and is ignored", name, *value);
+    logging::warning("environment", "{}='{}' is not a whole number and is ignored", name, *value);
     return std::nullopt;
   }
   return parsed;
@@ -45,7 +45,7 @@ bool flag(const char* name, bool fallback) {
   if (*value == "0" || *value == "false" || *value == "no" || *value == "off") {
     return false;
   }
-  log::warning("environment", "{}='{}' is neither on nor off and is ignored", name, *value);
+  logging::warning("environment", "{}='{}' is neither on nor off and is ignored", name, *value);
   return fallback;
 }
 

@@ -54,8 +54,8 @@ WorkerPool::WorkerPool(std::uint32_t worker_count, Placement placement) {
       }));
     }
   } catch (const std::system_error& error) {
-    log::warning("worker pool", "only {} of {} threads can be started: {}", workers_.size(),
-                 worker_count, error.what());
+    logging::warning("worker pool", "only {} of {} threads can be started: {}", workers_.size(),
+                     worker_count, error.what());
   }
 }
 

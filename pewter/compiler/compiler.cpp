@@ -89,16 +89,16 @@ const ModeSettings& mode_settings() {
     if (mode == "scalar") {
       found.mode = ExecutionMode::Scalar;
     } else if (mode != "spmd") {
-      log::warning("environment", "PEWTER_MODE={} is neither 'scalar' nor 'spmd'; using spmd",
-                   mode);
+      logging::warning("environment", "PEWTER_MODE={} is neither 'scalar' nor 'spmd'; using spmd",
+                       mode);
     }
     if (const auto lanes = environment::number("PEWTER_LANES")) {
       if (is_lane_count(*lanes)) {
         found.lanes = static_cast<std::uint32_t>(*lanes);
       } else {
-        log::warning("environment",
-                     "PEWTER_LANES={} is not a power of two from {} to {}; choosing by kernel",
-                     *lanes, kMinLanes, kMaxLanes);
+        logging::warning("environment",
+                         "PEWTER_LANES={} is not a power of two from {} to {}; choosing by kernel",
+                         *lanes, kMinLanes, kMaxLanes);
       }
     }
     return found;
@@ -253,7 +253,7 @@ class CachedLibrary : public Library {
     }
     const std::chrono::duration<double, std::milli> taken =
         std::chrono::steady_clock::now() - start;
-    log::detail("compiler", "compiled '{}' in {:.1f} ms", request.kernel, taken.count());
+    logging::detail("compiler", "compiled '{}' in {:.1f} ms", request.kernel, taken.count());
     explain(request, *code);
     if (is_cacheable()) {
       DiskCache::shared().store(key, serialise(*code));
@@ -309,25 +309,26 @@ class CachedLibrary : public Library {
 
   /// Says how a kernel will run, for those who log the area "spmd".
   void explain(const KernelRequest& request, const KernelCode& code) const {
-    if (!log::wanted("spmd")) {
+    if (!logging::wanted("spmd")) {
       return;
     }
     const KernelExplanation& facts = code.explanation;
     const std::string where = fmt::format("{}:{}: '{}'", options_.source_name,
                                           info_.find(request.kernel)->line, request.kernel);
     if (facts.mode == ExecutionMode::Scalar) {
-      log::detail("spmd", "{} runs one thread at a time{}{}", where,
-                  code.needs_fibers ? ", each on a fiber" : "",
-                  facts.fallback.empty() ? "" : ": " + facts.fallback);
+      logging::detail("spmd", "{} runs one thread at a time{}{}", where,
+                      code.needs_fibers ? ", each on a fiber" : "",
+                      facts.fallback.empty() ? "" : ": " + facts.fallback);
       return;
     }
-    log::detail("spmd",
-                "{}{} runs {} threads at a time{}; branches: {} uniform, {} divergent; accesses, "
-                "by vectors of lanes: {} uniform, {} consecutive, {} strided, {} gathered",
-                where, describe(request.shape), facts.lanes,
-                code.program_bytes != 0 ? ", which wait at barriers as coroutines" : "",
-                facts.uniform_branches, facts.divergent_branches, facts.uniform_accesses,
-                facts.consecutive_accesses, facts.strided_accesses, facts.gathers);
+    logging::detail(
+        "spmd",
+        "{}{} runs {} threads at a time{}; branches: {} uniform, {} divergent; accesses, "
+        "by vectors of lanes: {} uniform, {} consecutive, {} strided, {} gathered",
+        where, describe(request.shape), facts.lanes,
+        code.program_bytes != 0 ? ", which wait at barriers as coroutines" : "",
+        facts.uniform_branches, facts.divergent_branches, facts.uniform_accesses,
+        facts.consecutive_accesses, facts.strided_accesses, facts.gathers);
   }
 
   static std::string describe(const GroupShape& shape) {

@@ -159,7 +159,7 @@ std::optional<std::vector<std::byte>> DiskCache::load(const Digest& key) {
   }
   std::vector<std::byte> bytes(header.size);
   if (!file.read_all(bytes.data(), bytes.size()) || checksum_of(bytes) != header.checksum) {
-    log::detail("cache", "entry {} is damaged and is ignored", where.string());
+    logging::detail("cache", "entry {} is damaged and is ignored", where.string());
     return std::nullopt;
   }
   // The time of last use decides what is trimmed; once an hour is fine enough.
@@ -182,7 +182,8 @@ void DiskCache::store(const Digest& key, std::span<const std::byte> bytes) {
   {
     const File file(::mkostemp(temporary.data(), O_CLOEXEC));
     if (!file.good()) {
-      log::detail("cache", "cannot write under {}: {}", directory_.string(), std::strerror(errno));
+      logging::detail("cache", "cannot write under {}: {}", directory_.string(),
+                      std::strerror(errno));
       return;
     }
     Header header;
@@ -190,7 +191,7 @@ void DiskCache::store(const Digest& key, std::span<const std::byte> bytes) {
     header.checksum = checksum_of(bytes);
     header.size = bytes.size();
     if (!file.write_all(&header, sizeof(header)) || !file.write_all(bytes.data(), bytes.size())) {
-      log::detail("cache", "cannot write {}: {}", temporary, std::strerror(errno));
+      logging::detail("cache", "cannot write {}: {}", temporary, std::strerror(errno));
       ::unlink(temporary.c_str());
       return;
     }

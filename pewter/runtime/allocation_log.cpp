@@ -27,7 +27,8 @@ AllocationLog::AllocationLog() {
     char* end = nullptr;
     bits_ = std::strtoull(text->c_str(), &end, 0);
     if (*end != '\0') {
-      log::warning("runtime", "PYTORCH_DEBUG_MPS_ALLOCATOR is '{}', not a number; ignored", *text);
+      logging::warning("runtime", "PYTORCH_DEBUG_MPS_ALLOCATOR is '{}', not a number; ignored",
+                       *text);
       bits_ = 0;
     }
   }

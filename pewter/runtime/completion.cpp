@@ -46,7 +46,7 @@ void Completion::completed(Task& task, const MTL::CommandBuffer& command_buffer)
 void Completion::fail(const std::string& message) {
   const std::scoped_lock lock(mutex_);
   if (failed_) {
-    log::detail("runtime", "a later failure of the same stream: {}", message);
+    logging::detail("runtime", "a later failure of the same stream: {}", message);
     return;
   }
   failed_ = true;

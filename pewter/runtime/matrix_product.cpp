@@ -55,7 +55,7 @@ class HostBlas final : public MatrixMultiplier {
     }
     void* library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
-      log::detail("fusion", "products of matrices run as kernels: no libopenblas.so.0");
+      logging::detail("fusion", "products of matrices run as kernels: no libopenblas.so.0");
       return nullptr;
     }
     auto* const blas = new HostBlas;

@@ -173,7 +173,7 @@ void publish_samples() {
     const std::string path = is_own ? default_sample_path(getpid()) : *wanted;
     Page* page = map(path, true);
     if (page == nullptr) {
-      log::warning("runtime", "PEWTER_STATS: the file '{}' cannot be written", path);
+      logging::warning("runtime", "PEWTER_STATS: the file '{}' cannot be written", path);
       return false;
     }
     publisher.store(new Publisher(path, is_own, page));

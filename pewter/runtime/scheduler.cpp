@@ -46,8 +46,8 @@ bool Scheduler::wait_until(const std::function<bool()>& enough) {
     }
     const std::uint64_t seen = completions_;
     if (!completion_.wait_for(lock, kStallLimit, [&] { return completions_ != seen; })) {
-      log::detail("runtime", "no task completed for {} s; going on without waiting",
-                  kStallLimit.count());
+      logging::detail("runtime", "no task completed for {} s; going on without waiting",
+                      kStallLimit.count());
       return false;
     }
   }

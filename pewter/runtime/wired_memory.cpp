@@ -20,7 +20,7 @@ void WiredMemory::set_limit(std::size_t limit, Block* first) {
     NS::Error* error = nullptr;
     set_ = NS::TransferPtr(device_->newResidencySet(descriptor.get(), &error));
     if (!set_) {
-      log::detail("runtime", "the device has no residency sets; the wired limit has no effect");
+      logging::detail("runtime", "the device has no residency sets; the wired limit has no effect");
       return;
     }
     set_->requestResidency();

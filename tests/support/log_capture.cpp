@@ -6,13 +6,13 @@ namespace pewter::test {
 
 LogCapture::LogCapture() {
   // The logger calls its sink under its own lock, which also guards lines_.
-  log::set_sink([this](log::Level, std::string_view area, const std::string& text) {
+  logging::set_sink([this](logging::Level, std::string_view area, const std::string& text) {
     lines_.push_back(std::string(area) + ": " + text);
   });
 }
 
 LogCapture::~LogCapture() {
-  log::set_sink({});
+  logging::set_sink({});
 }
 
 bool LogCapture::contains(const std::string& text) const {

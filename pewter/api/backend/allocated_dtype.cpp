@@ -11,11 +11,11 @@ constexpr std::string_view kLogArea = "backend";
 
 Dtype allocated_dtype(HostDtype dtype) {
   if (dtype == HostDtype::Complex64 || dtype == HostDtype::Complex128) {
-    log::warning(kLogArea, "no type of the device for {}; float32 is used", name_of(dtype));
+    logging::warning(kLogArea, "no type of the device for {}; float32 is used", name_of(dtype));
     return Dtype::Float32;
   }
   if (dtype == HostDtype::Float64) {
-    log::detail(kLogArea, "float64 is stored as float32");
+    logging::detail(kLogArea, "float64 is stored as float32");
   }
   return device_dtype(dtype).value_or(Dtype::Float32);
 }

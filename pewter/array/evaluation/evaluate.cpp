@@ -99,7 +99,7 @@ class Evaluator {
         outputs.push_back(alive.back().get());
       }
     }
-    log::detail("fusion", "{} has a kernel of its own", node.primitive->name());
+    logging::detail("fusion", "{} has a kernel of its own", node.primitive->name());
     node.primitive->encode(stream_of(node), node.inputs, outputs);
     if (!node.siblings) {
       release(node);

@@ -163,7 +163,7 @@ class Encoder {
 
   /// The kernel of the structure.
   const runtime::ShaderKernel& kernel() const {
-    log::detail("fusion", "one kernel: {}", fusion::describe(structure_));
+    logging::detail("fusion", "one kernel: {}", fusion::describe(structure_));
     return *fusion::generated_kernel(structure_);
   }
 

@@ -16,7 +16,7 @@ constexpr std::uint32_t kMaxLeaves = 20;
 constexpr std::uint32_t kMaxOutputs = 8;
 
 void refuse(const graph::Node& node, const char* reason) {
-  log::detail("fusion", "{} is computed on its own: {}", node.primitive->name(), reason);
+  logging::detail("fusion", "{} is computed on its own: {}", node.primitive->name(), reason);
 }
 
 }  // namespace

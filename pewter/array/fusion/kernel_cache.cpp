@@ -27,7 +27,7 @@ const std::shared_ptr<const runtime::ShaderKernel>& generated_kernel(
     return known->second;
   }
   const std::string text = kernel_text(structure);
-  log::detail("fusion", "a text is made for {}", describe(structure));
+  logging::detail("fusion", "a text is made for {}", describe(structure));
   auto kernel = runtime::ShaderLibrary::compile(text, runtime::MathMode::Safe)->kernel("generated");
   return kernels().emplace(*key, std::move(kernel)).first->second;
 }

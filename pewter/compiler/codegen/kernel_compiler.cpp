@@ -66,11 +66,11 @@ bool uses_atomics(const llvm::Module& module) {
 }
 
 void show(const llvm::Module& module, const char* step) {
-  if (log::wanted("ir")) {
+  if (logging::wanted("ir")) {
     std::string text;
     llvm::raw_string_ostream stream(text);
     module.print(stream, nullptr);
-    log::write(log::Level::Detail, "ir", fmt::format("after {}\n{}", step, stream.str()));
+    logging::write(logging::Level::Detail, "ir", fmt::format("after {}\n{}", step, stream.str()));
   }
 }
 

@@ -37,8 +37,8 @@ std::optional<ArgumentLayout> layout_of(std::vector<const ArgumentDescriptor*> d
     member.type = value_type(descriptor->data_type);
     member.size = is_resource ? sizeof(void*) : size_of(member.type);
     if (member.size == 0) {
-      log::error("metal", "newArgumentEncoder: arguments of data type {} are not supported yet",
-                 static_cast<unsigned>(descriptor->data_type));
+      logging::error("metal", "newArgumentEncoder: arguments of data type {} are not supported yet",
+                     static_cast<unsigned>(descriptor->data_type));
       return std::nullopt;
     }
     member.alignment = static_cast<std::uint32_t>(
@@ -104,8 +104,8 @@ void store(ArgumentEncoder& encoder,
   std::uint64_t address = 0;
   if (buffer != nullptr) {
     if (offset > buffer->length()) {
-      log::error("metal", "setBuffer: offset {} exceeds the buffer's {} bytes", offset,
-                 buffer->length());
+      logging::error("metal", "setBuffer: offset {} exceeds the buffer's {} bytes", offset,
+                     buffer->length());
       return;
     }
     address = reinterpret_cast<std::uintptr_t>(buffer->data()) + offset;
@@ -123,7 +123,7 @@ void ArgumentEncoder::set_target(Ref<Buffer> buffer, std::uint64_t offset) {
   }
   if (offset > buffer->length() || layout.size > buffer->length() - offset ||
       offset % layout.alignment != 0) {
-    log::error(
+    logging::error(
         "metal",
         "setArgumentBuffer: {} bytes at {} are not aligned to {} or exceed the buffer's {} bytes",
         layout.size, offset, layout.alignment, buffer->length());
@@ -137,20 +137,20 @@ std::byte* ArgumentEncoder::place(NS::UInteger id,
                                   Kind kind,
                                   const std::source_location& where) const {
   if (target_ == nullptr) {
-    log::error("metal", "{}: the encoder has no argument buffer", where.function_name());
+    logging::error("metal", "{}: the encoder has no argument buffer", where.function_name());
     return nullptr;
   }
   for (const compiler::Member& member : layout.members) {
     if (id >= member.id && id - member.id < member.count) {
       if (kind_of(member) != kind) {
-        log::error("metal", "{}: argument {} is a {}, not a {}", where.function_name(), id,
-                   name_of(kind_of(member)), name_of(kind));
+        logging::error("metal", "{}: argument {} is a {}, not a {}", where.function_name(), id,
+                       name_of(kind_of(member)), name_of(kind));
         return nullptr;
       }
       return target_ + member.offset + (id - member.id) * member.size;
     }
   }
-  log::error("metal", "{}: there is no argument with index {}", where.function_name(), id);
+  logging::error("metal", "{}: there is no argument with index {}", where.function_name(), id);
   return nullptr;
 }
 
@@ -188,8 +188,8 @@ MTL::ArgumentEncoder* MTL::Device::newArgumentEncoder(const BufferBinding* buffe
     return nullptr;
   }
   if (binding->facts.members.empty()) {
-    pewter::log::error("metal", "newArgumentEncoder: '{}' is not a structure",
-                       binding->facts.name->text);
+    pewter::logging::error("metal", "newArgumentEncoder: '{}' is not a structure",
+                           binding->facts.name->text);
     return nullptr;
   }
   return handle(driver::make<Body>(driver::layout_of(
@@ -208,8 +208,8 @@ MTL::ArgumentEncoder* MTL::Function::newArgumentEncoder(NS::UInteger bufferIndex
   }
   const auto* parameter = self->buffer_parameter(static_cast<std::uint32_t>(bufferIndex));
   if (parameter == nullptr || parameter->members.empty()) {
-    pewter::log::error("metal", "newArgumentEncoder: '{}' has no structure at buffer index {}",
-                       self->name->text, bufferIndex);
+    pewter::logging::error("metal", "newArgumentEncoder: '{}' has no structure at buffer index {}",
+                           self->name->text, bufferIndex);
     return nullptr;
   }
   if (reflection != nullptr) {

@@ -16,17 +16,17 @@ namespace {
 /// Whether the device takes a buffer like that; says why not in the log.
 bool acceptable(std::uint64_t length, MTL::ResourceOptions options) {
   if (length == 0) {
-    log::error("metal", "newBuffer: a buffer of 0 bytes cannot be made");
+    logging::error("metal", "newBuffer: a buffer of 0 bytes cannot be made");
     return false;
   }
   if (length > device().max_buffer_length()) {
-    log::error("metal", "newBuffer: buffer of {} bytes exceeds maxBufferLength of {}", length,
-               device().max_buffer_length());
+    logging::error("metal", "newBuffer: buffer of {} bytes exceeds maxBufferLength of {}", length,
+                   device().max_buffer_length());
     return false;
   }
   if (storage_mode(options) > MTL::StorageModePrivate) {
-    log::error("metal", "newBuffer: storage mode {} is not one that buffers have",
-               static_cast<unsigned>(storage_mode(options)));
+    logging::error("metal", "newBuffer: storage mode {} is not one that buffers have",
+                   static_cast<unsigned>(storage_mode(options)));
     return false;
   }
   return true;
@@ -107,7 +107,7 @@ MTL::Buffer* MTL::Device::newBuffer(const void* pointer,
                                     NS::UInteger length,
                                     MTL::ResourceOptions options) {
   if (pointer == nullptr) {
-    pewter::log::error("metal", "newBuffer: there are no bytes to copy at a null pointer");
+    pewter::logging::error("metal", "newBuffer: there are no bytes to copy at a null pointer");
     return nullptr;
   }
   auto buffer = driver::new_buffer(this, length, options);
@@ -127,19 +127,19 @@ MTL::Buffer* MTL::Device::newBuffer(const void* pointer,
   const std::uint64_t page = driver::page_size();
   if (pointer == nullptr || reinterpret_cast<std::uintptr_t>(pointer) % page != 0 ||
       length % page != 0) {
-    pewter::log::error("metal",
-                       "newBuffer: {} and a length of {} are not multiples of the page size of {}",
-                       fmt::ptr(pointer), length, page);
+    pewter::logging::error(
+        "metal", "newBuffer: {} and a length of {} are not multiples of the page size of {}",
+        fmt::ptr(pointer), length, page);
     return nullptr;
   }
   if (driver::storage_mode(options) == StorageModePrivate) {
-    pewter::log::error("metal", "newBuffer: the caller's memory cannot have private storage");
+    pewter::logging::error("metal", "newBuffer: the caller's memory cannot have private storage");
     return nullptr;
   }
   if (!driver::device().claim(length)) {
-    pewter::log::error("metal",
-                       "newBuffer: {} bytes with {} already allocated exceed the machine's {}",
-                       length, driver::device().allocated(), driver::device().memory_bytes());
+    pewter::logging::error("metal",
+                           "newBuffer: {} bytes with {} already allocated exceed the machine's {}",
+                           length, driver::device().allocated(), driver::device().memory_bytes());
     return nullptr;
   }
   return handle(driver::make<Body>(const_cast<void*>(pointer), length, options, deallocator));
@@ -161,8 +161,8 @@ void MTL::Buffer::didModifyRange(NS::Range range) {
   auto* self = impl<Body>(this);
   if (self != nullptr &&
       (range.location > self->length() || range.length > self->length() - range.location)) {
-    pewter::log::error("metal", "didModifyRange: {} bytes from {} on exceed the buffer's {}",
-                       range.length, range.location, self->length());
+    pewter::logging::error("metal", "didModifyRange: {} bytes from {} on exceed the buffer's {}",
+                           range.length, range.location, self->length());
   }
 }
 

@@ -22,7 +22,7 @@ CaptureManager& shared_manager() {
 
 void refuse(const MTL::CaptureManager* manager) {
   if (impl<CaptureManager>(manager) != nullptr) {
-    log::warning("metal", "startCapture: {}", kUnsupported);
+    logging::warning("metal", "startCapture: {}", kUnsupported);
   }
 }
 

@@ -37,7 +37,7 @@ CommandBuffer::~CommandBuffer() {
 
 bool CommandBuffer::is_recording(const char* action) {
   if (is_committed()) {
-    log::error("validation", "{} on a command buffer that is already committed", action);
+    logging::error("validation", "{} on a command buffer that is already committed", action);
     return false;
   }
   return true;
@@ -50,8 +50,8 @@ void CommandBuffer::keep(Object* object) {
 }
 
 void CommandBuffer::reject_text(MTL::CommandBufferError code, const std::string& text) {
-  log::error("validation", "{}{}", label ? fmt::format("command buffer '{}': ", label->text) : "",
-             text);
+  logging::error("validation", "{}{}",
+                 label ? fmt::format("command buffer '{}': ", label->text) : "", text);
   // A command buffer that is committed belongs to the thread that runs it.
   if (!is_committed() && !error_) {
     error_ = command_buffer_error(code, text);
@@ -111,7 +111,7 @@ void CommandBuffer::wait(Event* event, std::uint64_t value) {
 
 void CommandBuffer::pop_debug_group() {
   if (debug_groups_ == 0) {
-    log::error("validation", "popDebugGroup without a matching pushDebugGroup");
+    logging::error("validation", "popDebugGroup without a matching pushDebugGroup");
     return;
   }
   --debug_groups_;
@@ -144,7 +144,7 @@ void CommandBuffer::commit() {
 
 void CommandBuffer::wait_until_scheduled() {
   if (!is_committed()) {
-    log::error("validation", "waitUntilScheduled on a command buffer that is not committed");
+    logging::error("validation", "waitUntilScheduled on a command buffer that is not committed");
     return;
   }
   // A handler cannot wait for handlers: they run one after another.
@@ -156,7 +156,7 @@ void CommandBuffer::wait_until_scheduled() {
 
 void CommandBuffer::wait_until_completed() {
   if (!is_committed()) {
-    log::error("validation", "waitUntilCompleted on a command buffer that is not committed");
+    logging::error("validation", "waitUntilCompleted on a command buffer that is not committed");
     return;
   }
   if (!is_completed()) {

@@ -17,8 +17,8 @@ typename Attachments::Attachment::Public* attachment(
     return nullptr;
   }
   if (index >= kMaxAttachments) {
-    log::error("metal", "sample buffer attachment {} exceeds the limit of {}", index,
-               kMaxAttachments - 1);
+    logging::error("metal", "sample buffer attachment {} exceeds the limit of {}", index,
+                   kMaxAttachments - 1);
     return nullptr;
   }
   auto& item = self->items[index];

@@ -77,7 +77,7 @@ void CommandEncoder::pop_debug_group() {
     return;
   }
   if (debug_groups_ == 0) {
-    log::error("validation", "popDebugGroup without a matching pushDebugGroup");
+    logging::error("validation", "popDebugGroup without a matching pushDebugGroup");
     return;
   }
   --debug_groups_;

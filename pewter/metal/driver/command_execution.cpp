@@ -267,7 +267,8 @@ bool CommandBuffer::fail_wait(const WaitCommand& wait) {
 }
 
 bool CommandBuffer::fail(MTL::CommandBufferError code, const std::string& text) {
-  log::error("metal", "{}{}", label ? fmt::format("command buffer '{}': ", label->text) : "", text);
+  logging::error("metal", "{}{}", label ? fmt::format("command buffer '{}': ", label->text) : "",
+                 text);
   error_ = command_buffer_error(code, text);
   return false;
 }

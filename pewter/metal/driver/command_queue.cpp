@@ -267,7 +267,7 @@ MTL::CommandQueue* MTL::Device::newCommandQueue(NS::UInteger maxCommandBufferCou
     return nullptr;
   }
   if (maxCommandBufferCount == 0) {
-    pewter::log::error("validation", "a command queue for 0 command buffers cannot be made");
+    pewter::logging::error("validation", "a command queue for 0 command buffers cannot be made");
     return nullptr;
   }
   return handle(driver::make<Body>(maxCommandBufferCount));

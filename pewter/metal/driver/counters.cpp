@@ -169,8 +169,8 @@ NS::Data* MTL::CounterSampleBuffer::resolveCounterRange(NS::Range range) {
   auto* self = impl<driver::CounterSampleBuffer>(this);
   if (self == nullptr || range.location > self->sample_count ||
       range.length > self->sample_count - range.location) {
-    pewter::log::error("metal", "resolveCounterRange: samples {} to {} of {}", range.location,
-                       range.location + range.length, self != nullptr ? self->sample_count : 0);
+    pewter::logging::error("metal", "resolveCounterRange: samples {} to {} of {}", range.location,
+                           range.location + range.length, self != nullptr ? self->sample_count : 0);
     return nullptr;
   }
   const auto* first = reinterpret_cast<const std::byte*>(self->samples.data() + range.location);

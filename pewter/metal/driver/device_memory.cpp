@@ -56,8 +56,8 @@ std::optional<DeviceMemory> DeviceMemory::allocate(std::uint64_t length) {
   const bool small = length < page_size();
   const std::uint64_t size = rounded_up(length, small ? kSmallAlignment : page_size());
   if (!device().claim(size)) {
-    log::error("metal", "{} bytes with {} already allocated exceed the machine's {}", size,
-               device().allocated(), device().memory_bytes());
+    logging::error("metal", "{} bytes with {} already allocated exceed the machine's {}", size,
+                   device().allocated(), device().memory_bytes());
     return std::nullopt;
   }
 
@@ -79,7 +79,7 @@ std::optional<DeviceMemory> DeviceMemory::allocate(std::uint64_t length) {
     const std::uint64_t alignment = small ? kSmallAlignment : page_size();
     memory.data_ = static_cast<std::byte*>(std::aligned_alloc(alignment, size));
     if (memory.data_ == nullptr) {
-      log::error("metal", "the system has no {} bytes left", size);
+      logging::error("metal", "the system has no {} bytes left", size);
       return std::nullopt;
     }
     std::memset(memory.data_, 0, size);

@@ -66,8 +66,8 @@ const DeviceProfile& device_profile() {
       }
       names.push_back(profile.name);
     }
-    log::warning("environment", "PEWTER_PROFILE={} is none of {}; using {}", wanted,
-                 fmt::join(names, ", "), kProfiles[0].name);
+    logging::warning("environment", "PEWTER_PROFILE={} is none of {}; using {}", wanted,
+                     fmt::join(names, ", "), kProfiles[0].name);
     return kProfiles[0];
   }();
   return chosen;

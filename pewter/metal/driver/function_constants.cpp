@@ -15,9 +15,9 @@ using Value = FunctionConstantValues::Value;
 std::vector<Value> read(const void* values, MTL::DataType type, NS::UInteger count) {
   const std::uint64_t size = size_of(value_type(type));
   if (values == nullptr || size == 0) {
-    log::error("metal",
-               "setConstantValue: {} is not a type of function constants, or there is no value",
-               static_cast<unsigned>(type));
+    logging::error("metal",
+                   "setConstantValue: {} is not a type of function constants, or there is no value",
+                   static_cast<unsigned>(type));
     return {};
   }
   std::vector<Value> read;
@@ -91,8 +91,8 @@ void MTL::FunctionConstantValues::setConstantValues(const void* values,
   // Indices are 16-bit in Metal; a larger range is a mistake that must not take the memory of the
   // machine.
   if (self == nullptr || range.location > 65535 || range.length > 65536 - range.location) {
-    pewter::log::error("metal", "setConstantValues: indices {} .. {} exceed the limit of 65535",
-                       range.location, range.Max());
+    pewter::logging::error("metal", "setConstantValues: indices {} .. {} exceed the limit of 65535",
+                           range.location, range.Max());
     return;
   }
   NS::UInteger index = range.location;

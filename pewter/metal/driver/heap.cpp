@@ -32,14 +32,14 @@ Heap::Heap(DeviceMemory memory, const HeapDescriptor& descriptor)
 
 bool Heap::accepts(std::uint64_t length, MTL::ResourceOptions options, const char* action) const {
   if (length == 0) {
-    log::error("metal", "{}: a buffer of 0 bytes cannot be made", action);
+    logging::error("metal", "{}: a buffer of 0 bytes cannot be made", action);
     return false;
   }
   if (storage_mode(options) != storage_mode(options_) ||
       cpu_cache_mode(options) != cpu_cache_mode(options_)) {
-    log::error("metal",
-               "{}: options {:#x} have another storage or cache mode than the heap's {:#x}", action,
-               options, options_);
+    logging::error("metal",
+                   "{}: options {:#x} have another storage or cache mode than the heap's {:#x}",
+                   action, options, options_);
     return false;
   }
   return true;
@@ -53,16 +53,16 @@ std::optional<std::uint64_t> Heap::claim(std::uint64_t length,
     return std::nullopt;
   }
   if ((type_ == MTL::HeapTypePlacement) != wanted_offset.has_value()) {
-    log::error("metal", "{}: {}", action,
-               wanted_offset ? "only a placement heap takes an offset"
-                             : "a placement heap needs an offset");
+    logging::error("metal", "{}: {}", action,
+                   wanted_offset ? "only a placement heap takes an offset"
+                                 : "a placement heap needs an offset");
     return std::nullopt;
   }
   if (wanted_offset) {
     const std::uint64_t offset = *wanted_offset;
     if (offset % kHeapAlignment != 0 || offset > size_ || length > size_ - offset) {
-      log::error("metal", "{}: {} bytes at {} are not aligned to {} or exceed the heap's {}",
-                 action, length, offset, kHeapAlignment, size_);
+      logging::error("metal", "{}: {} bytes at {} are not aligned to {} or exceed the heap's {}",
+                     action, length, offset, kHeapAlignment, size_);
       return std::nullopt;
     }
     std::scoped_lock lock(mutex_);
@@ -75,8 +75,8 @@ std::optional<std::uint64_t> Heap::claim(std::uint64_t length,
     offset = space_.take(rounded(length), kHeapAlignment);
   }
   if (!offset) {
-    log::error("metal", "{}: buffer of {} bytes exceeds the heap's largest gap of {}", action,
-               length, largest(kHeapAlignment));
+    logging::error("metal", "{}: buffer of {} bytes exceeds the heap's largest gap of {}", action,
+                   length, largest(kHeapAlignment));
   }
   return offset;
 }
@@ -137,13 +137,13 @@ MTL::Heap* MTL::Device::newHeap(const HeapDescriptor* descriptor) {
     return nullptr;
   }
   if (wanted->size == 0 || wanted->size > driver::device().recommended_working_set()) {
-    pewter::log::error("metal",
-                       "newHeap: heap of {} bytes is empty or exceeds the working set of {}",
-                       wanted->size, driver::device().recommended_working_set());
+    pewter::logging::error("metal",
+                           "newHeap: heap of {} bytes is empty or exceeds the working set of {}",
+                           wanted->size, driver::device().recommended_working_set());
     return nullptr;
   }
   if (wanted->type == HeapTypeSparse || wanted->storage_mode > StorageModePrivate) {
-    pewter::log::error("metal", "newHeap: sparse and memoryless heaps are not supported");
+    pewter::logging::error("metal", "newHeap: sparse and memoryless heaps are not supported");
     return nullptr;
   }
   auto memory = driver::DeviceMemory::allocate(driver::rounded(wanted->size));
@@ -276,8 +276,8 @@ NS::UInteger MTL::Heap::maxAvailableSize(NS::UInteger alignment) {
     return 0;
   }
   if (!std::has_single_bit(std::max<NS::UInteger>(alignment, 1))) {
-    pewter::log::error("metal", "maxAvailableSize: alignment of {} is not a power of two",
-                       alignment);
+    pewter::logging::error("metal", "maxAvailableSize: alignment of {} is not a power of two",
+                           alignment);
     return 0;
   }
   return self->largest(alignment);

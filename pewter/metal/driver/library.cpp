@@ -160,8 +160,8 @@ MTL::Library* MTL::Device::newDefaultLibrary() {
   NS::Error* error = nullptr;
   MTL::Library* library = newDefaultLibrary(NS::Bundle::mainBundle(), &error);
   if (error != nullptr) {
-    pewter::log::warning("metal", "newDefaultLibrary: {}",
-                         error->localizedDescription()->utf8String());
+    pewter::logging::warning("metal", "newDefaultLibrary: {}",
+                             error->localizedDescription()->utf8String());
   }
   return library;
 }

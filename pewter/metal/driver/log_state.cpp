@@ -15,8 +15,8 @@ namespace {
 constexpr NS::Integer kMinBufferSize = 1024;
 constexpr NS::Integer kMaxBufferSize = NS::Integer{1} << 30;
 
-log::Level process_level(MTL::LogLevel level) {
-  return level >= MTL::LogLevelError ? log::Level::Error : log::Level::Warning;
+logging::Level process_level(MTL::LogLevel level) {
+  return level >= MTL::LogLevelError ? logging::Level::Error : logging::Level::Warning;
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ void LogState::deliver(LogState* state, const std::vector<LogMessage>& messages)
   foundation::PoolScope pool;
   for (const LogMessage& message : messages) {
     if (handlers.empty()) {
-      log::write(process_level(message.level), "kernel", message.text);
+      logging::write(process_level(message.level), "kernel", message.text);
       continue;
     }
     const auto subsystem = make_string(message.subsystem);
@@ -66,8 +66,8 @@ std::vector<LogMessage> read_messages(const abi::LogBuffer& buffer) {
     at += record.byte_count;
   }
   if (buffer.used > buffer.capacity) {
-    log::warning("metal", "messages of kernels took {} bytes, of which {} found room", buffer.used,
-                 buffer.capacity);
+    logging::warning("metal", "messages of kernels took {} bytes, of which {} found room",
+                     buffer.used, buffer.capacity);
   }
   return messages;
 }

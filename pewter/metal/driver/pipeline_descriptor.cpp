@@ -63,8 +63,8 @@ MTL::PipelineBufferDescriptor* MTL::PipelineBufferDescriptorArray::object(
     return nullptr;
   }
   if (bufferIndex >= pewter::abi::kMaxBuffers) {
-    pewter::log::error("metal", "buffer index {} exceeds the limit of {}", bufferIndex,
-                       pewter::abi::kMaxBuffers - 1);
+    pewter::logging::error("metal", "buffer index {} exceeds the limit of {}", bufferIndex,
+                           pewter::abi::kMaxBuffers - 1);
     return nullptr;
   }
   auto& item = self->items[bufferIndex];

@@ -68,7 +68,7 @@ MTL::SamplerState* MTL::Device::newSamplerState(const SamplerDescriptor* descrip
     return nullptr;
   }
   if (const char* problem = driver::problem(*given)) {
-    pewter::log::error("metal", "newSamplerState: {}", problem);
+    pewter::logging::error("metal", "newSamplerState: {}", problem);
     return nullptr;
   }
   return driver::handle(driver::make<driver::SamplerState>(*given));

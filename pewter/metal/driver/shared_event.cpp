@@ -102,7 +102,7 @@ void MTL::SharedEvent::notifyListener(const MTL::SharedEventListener* listener,
     return;
   }
   if (target == nullptr || !function) {
-    pewter::log::error("validation", "notifyListener needs a listener and a function");
+    pewter::logging::error("validation", "notifyListener needs a listener and a function");
     return;
   }
   self->notify(driver::Ref<Listener>(target), value, function);

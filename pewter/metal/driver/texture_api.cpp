@@ -30,13 +30,13 @@ const TextureDescriptor* checked(const MTL::TextureDescriptor* descriptor,
     return nullptr;
   }
   if (const std::string problem = given->problem(); !problem.empty()) {
-    log::error("metal", "newTexture: {}", problem);
+    logging::error("metal", "newTexture: {}", problem);
     return nullptr;
   }
   const std::uint64_t bytes = Texture::byte_count(*given);
   if (bytes > device().max_buffer_length()) {
-    log::error("metal", "newTexture: texture of {} bytes exceeds the device's limit of {}", bytes,
-               device().max_buffer_length());
+    logging::error("metal", "newTexture: texture of {} bytes exceeds the device's limit of {}",
+                   bytes, device().max_buffer_length());
     return nullptr;
   }
   return given;
@@ -119,7 +119,7 @@ Ref<Texture> new_view(Texture& texture,
   wanted->level_count = levels.length;
   wanted->array_length = is_array(type) ? slices.length / (is_cube(type) ? 6 : 1) : 1;
   if (const std::string problem = misfit(texture, *wanted, levels, slices); !problem.empty()) {
-    log::error("metal", "newTextureView: {}", problem);
+    logging::error("metal", "newTextureView: {}", problem);
     return nullptr;
   }
   const abi::TextureLevel& first = texture.view().levels[levels.location];
@@ -151,7 +151,7 @@ bool prepare_copy(const char* action,
     problem = fmt::format("rows of {} bytes need {}", bytes_per_row, found->row_bytes);
   }
   if (!problem.empty()) {
-    log::error("metal", "{}: {}", action, problem);
+    logging::error("metal", "{}: {}", action, problem);
     return false;
   }
   in_texture = *found;
@@ -220,7 +220,7 @@ MTL::Texture* MTL::Buffer::newTexture(const TextureDescriptor* descriptor,
   }
   if (const std::string problem = driver::misfit(*wanted, *self, offset, bytesPerRow);
       !problem.empty()) {
-    pewter::log::error("metal", "newTexture: {}", problem);
+    pewter::logging::error("metal", "newTexture: {}", problem);
     return nullptr;
   }
   return handle(driver::make<Body>(Ref<driver::Buffer>(self), offset, bytesPerRow, *wanted));

@@ -45,8 +45,8 @@ std::uint32_t thread_count() {
     const std::uint64_t cores = std::max(1U, std::thread::hardware_concurrency());
     const auto wanted = environment::number("PEWTER_THREADS");
     if (wanted && (*wanted == 0 || *wanted > kMaxThreads)) {
-      log::warning("environment", "PEWTER_THREADS={} is not between 1 and {}; using {}", *wanted,
-                   kMaxThreads, cores);
+      logging::warning("environment", "PEWTER_THREADS={} is not between 1 and {}; using {}",
+                       *wanted, kMaxThreads, cores);
       return static_cast<std::uint32_t>(cores);
     }
     return static_cast<std::uint32_t>(wanted.value_or(cores));

@@ -64,9 +64,10 @@ AutoreleasePool::AutoreleasePool()
 
 AutoreleasePool::~AutoreleasePool() {
   if (owner_ != std::this_thread::get_id()) {
-    log::error("metal",
-               "an autorelease pool was drained on another thread than its own; its objects stay "
-               "until that thread ends or drains an older pool");
+    logging::error(
+        "metal",
+        "an autorelease pool was drained on another thread than its own; its objects stay "
+        "until that thread ends or drains an older pool");
     return;
   }
   if (stack_ended) {

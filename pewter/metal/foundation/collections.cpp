@@ -33,8 +33,8 @@ std::vector<Ref<Object>> objects_of(const NS::Object* const* pointers,
     if (auto* object = impl<Object>(pointers[index], where)) {
       objects.emplace_back(object);
     } else {
-      log::error("metal", "{}: element {} is not an object and is left out", where.function_name(),
-                 index);
+      logging::error("metal", "{}: element {} is not an object and is left out",
+                     where.function_name(), index);
     }
   }
   return objects;
@@ -164,8 +164,8 @@ NS::Object* NS::Array::objectAtIndex(UInteger index) const {
     return nullptr;
   }
   if (index >= self->items.size()) {
-    pewter::log::error("metal", "NS::Array::object: index {} is past the end of {} elements", index,
-                       self->items.size());
+    pewter::logging::error("metal", "NS::Array::object: index {} is past the end of {} elements",
+                           index, self->items.size());
     return nullptr;
   }
   return handle(self->items[index]);

@@ -59,25 +59,25 @@ bool Object::accept(const void* pointer,
                     const ClassInfo& wanted,
                     const std::source_location& where) {
   if (!plausible(pointer)) {
-    log::error("metal", "{}: {} is not an object, but a {} is needed", where.function_name(),
-               fmt::ptr(pointer), wanted.name);
+    logging::error("metal", "{}: {} is not an object, but a {} is needed", where.function_name(),
+                   fmt::ptr(pointer), wanted.name);
     return false;
   }
   const Header& header = header_of(pointer);
   const std::uint64_t magic = header.magic.load(std::memory_order_relaxed);
   if (magic == kDead) {
-    log::error("metal", "{}: the {} at {} has already been deallocated", where.function_name(),
-               header.class_info->name, fmt::ptr(pointer));
+    logging::error("metal", "{}: the {} at {} has already been deallocated", where.function_name(),
+                   header.class_info->name, fmt::ptr(pointer));
     return false;
   }
   if (magic != kAlive) {
-    log::error("metal", "{}: {} is not an object, but a {} is needed", where.function_name(),
-               fmt::ptr(pointer), wanted.name);
+    logging::error("metal", "{}: {} is not an object, but a {} is needed", where.function_name(),
+                   fmt::ptr(pointer), wanted.name);
     return false;
   }
   if (!static_cast<const Object*>(pointer)->is(wanted)) {
-    log::error("metal", "{}: the object at {} is a {}, but a {} is needed", where.function_name(),
-               fmt::ptr(pointer), header.class_info->name, wanted.name);
+    logging::error("metal", "{}: the object at {} is a {}, but a {} is needed",
+                   where.function_name(), fmt::ptr(pointer), header.class_info->name, wanted.name);
     return false;
   }
   return true;
@@ -125,7 +125,7 @@ std::string Object::description() const {
 }
 
 Object* Object::copy() const {
-  log::error("metal", "copy: a {} cannot be copied", class_info().name);
+  logging::error("metal", "copy: a {} cannot be copied", class_info().name);
   return nullptr;
 }
 

@@ -68,7 +68,7 @@ std::optional<std::string> decode(std::string_view bytes, NS::StringEncoding enc
       }
       return utf16_to_utf8(utf16_units(bytes, encoding));
     default:
-      log::error("metal", "NS::String: encoding {} is not supported", std::size_t{encoding});
+      logging::error("metal", "NS::String: encoding {} is not supported", std::size_t{encoding});
       return std::nullopt;
   }
 }
@@ -171,8 +171,8 @@ NS::unichar NS::String::character(UInteger index) const {
   }
   const std::u16string units = foundation::utf8_to_utf16(self->text);
   if (index >= units.size()) {
-    pewter::log::error("metal", "NS::String::character: index {} is past the end of {} units",
-                       index, units.size());
+    pewter::logging::error("metal", "NS::String::character: index {} is past the end of {} units",
+                           index, units.size());
     return 0;
   }
   return units[index];
