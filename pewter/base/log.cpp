@@ -5,7 +5,7 @@
 
 #include "pewter/base/environment.h"
 
-namespace pewter::log {
+namespace pewter::logging {
 namespace {
 
 struct Logger {
@@ -64,4 +64,4 @@ void set_sink(std::function<void(Level, std::string_view, const std::string&)> s
   target.sink = std::move(sink);
 }
 
-}  // namespace pewter::log
+}  // namespace pewter::logging

@@ -11,7 +11,7 @@
 ///
 /// `PEWTER_LOG` is a comma-separated list of areas whose details are wanted ("compiler,cache"), or
 /// "all". Warnings are always shown. Safe to use from any thread.
-namespace pewter::log {
+namespace pewter::logging {
 
 enum class Level { Detail, Warning, Error };
 
@@ -47,4 +47,4 @@ void error(std::string_view area,
   write(Level::Error, area, fmt::format(format, std::forward<Arguments>(arguments)...));
 }
 
-}  // namespace pewter::log
+}  // namespace pewter::logging
