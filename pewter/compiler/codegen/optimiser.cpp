@@ -1,11 +1,23 @@
 #include "pewter/compiler/codegen/optimiser.h"
 
+#include "llvm/Transforms/Coroutines/CoroCleanup.h"
+#include "llvm/Transforms/Coroutines/CoroEarly.h"
+#include "llvm/Transforms/Coroutines/CoroSplit.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/GlobalOpt.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/BDCE.h"
+#include "llvm/Transforms/Scalar/DeadStoreElimination.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/JumpThreading.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Scalar/TailRecursionElimination.h"
@@ -27,8 +39,7 @@ llvm::PipelineTuningOptions tuning() {
 
 }  // namespace
 
-Optimiser::Optimiser(llvm::TargetMachine& machine)
-    : machine_(machine), builder_(&machine, tuning()) {
+Optimiser::Optimiser(llvm::TargetMachine& machine) : builder_(&machine, tuning()) {
   builder_.registerModuleAnalyses(modules_);
   builder_.registerCGSCCAnalyses(components_);
   builder_.registerFunctionAnalyses(functions_);
@@ -109,13 +120,45 @@ void Optimiser::simplify(llvm::Module& module) {
 }
 
 void Optimiser::optimise_programs(llvm::Module& module) {
-  // Lanes already give each loop enough independent work.
-  llvm::PipelineTuningOptions options = tuning();
-  options.LoopUnrolling = false;
-  llvm::PassBuilder builder(&machine_, options);
-  llvm::ModulePassManager passes =
-      builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
+  // The thread function has been through LLVM's own pipeline, so only what lanes brought is left to
+  // do: values and masks of several chunks that are the same, addresses that loops share, code that
+  // the loop around the programs shows to be dead.
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::CoroEarlyPass());
+  passes.addPass(llvm::AlwaysInlinerPass());
+  llvm::FunctionPassManager first;
+  first.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  first.addPass(llvm::EarlyCSEPass(true));
+  // Branches of programs are taken in two steps; threaded before anything makes selects of them.
+  first.addPass(llvm::JumpThreadingPass());
+  first.addPass(llvm::SimplifyCFGPass());
+  first.addPass(llvm::InstCombinePass());
+  first.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(first)));
+  passes.addPass(llvm::createModuleToPostOrderCGSCCPassAdaptor(llvm::CoroSplitPass(true)));
+  passes.addPass(llvm::CoroCleanupPass());
   passes.addPass(llvm::GlobalDCEPass());
+  llvm::FunctionPassManager second;
+  llvm::LoopPassManager loops;
+  loops.addPass(llvm::LoopRotatePass(true));
+  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  second.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), true));
+  second.addPass(llvm::SimplifyCFGPass());
+  second.addPass(llvm::InstCombinePass());
+  second.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::IndVarSimplifyPass()));
+  // Loops that were marked for it, and no others: lanes already give each enough independent work.
+  second.addPass(llvm::LoopUnrollPass(llvm::LoopUnrollOptions(2, true, false)));
+  second.addPass(llvm::EarlyCSEPass(true));
+  second.addPass(llvm::GVNPass());
+  second.addPass(llvm::BDCEPass());
+  second.addPass(llvm::DSEPass());
+  second.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
+  second.addPass(llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions()
+                                           .convertSwitchRangeToICmp(true)
+                                           .hoistCommonInsts(true)
+                                           .sinkCommonInsts(true)));
+  second.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(second)));
   run(passes, module);
 }
 

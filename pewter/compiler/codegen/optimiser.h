@@ -38,7 +38,6 @@ class Optimiser {
  private:
   void run(llvm::ModulePassManager& passes, llvm::Module& module);
 
-  llvm::TargetMachine& machine_;
   llvm::PassBuilder builder_;
   llvm::LoopAnalysisManager loops_;
   llvm::FunctionAnalysisManager functions_;
