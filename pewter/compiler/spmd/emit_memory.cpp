@@ -123,7 +123,8 @@ void Emitter::emit_load(llvm::LoadInst& load) {
     }
     return;
   }
-  if (vectors_.count(&load) != 0 || emit_interleaved_load(load) || emit_transposed_load(load)) {
+  if (vectors_.count(&load) != 0 || emit_interleaved_load(load) || emit_transposed_load(load) ||
+      emit_exchanged_load(load)) {
     return;
   }
   const Shape& shape = analyses_.shapes.of(pointer);
@@ -260,7 +261,8 @@ void Emitter::emit_store(llvm::StoreInst& store) {
     store_to_one_place(store);
     return;
   }
-  if (emit_interleaved_store(store) || emit_transposed_store(store)) {
+  if (emit_interleaved_store(store) || emit_transposed_store(store) ||
+      emit_exchanged_store(store)) {
     return;
   }
   const Chunks values = vector(value);

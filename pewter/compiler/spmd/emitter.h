@@ -175,6 +175,31 @@ class Emitter {
                              unsigned stride);
   bool emit_interleaved_store(llvm::StoreInst& store);
 
+  // Lanes and their partners: emit_exchanged.cpp.
+  struct Exchange {
+    const llvm::GetElementPtrInst* address = nullptr;
+    /// Of the lane itself: lanes of a chunk follow each other.
+    const llvm::Value* index = nullptr;
+    const llvm::Value* distance = nullptr;
+    bool is_signed = true;
+    /// Whether the processor can change the order of the lanes of a chunk.
+    bool reorders = false;
+  };
+  struct PartnerChunk {
+    llvm::Value* address = nullptr;
+    /// By place in memory; null means all.
+    llvm::Value* active_lanes = nullptr;
+    /// Null when places follow the order of the lanes.
+    llvm::Value* order = nullptr;
+  };
+  std::optional<Exchange> find_exchange(const llvm::Value* pointer, std::uint64_t size) const;
+  llvm::Value* exchanges_chunks(const Exchange& exchange);
+  PartnerChunk partner_chunk(const Exchange& exchange, unsigned chunk);
+  llvm::Value* partner_pointers(const Exchange& exchange, unsigned chunk);
+  llvm::Value* reorder(llvm::Value* words, llvm::Value* order);
+  bool emit_exchanged_load(llvm::LoadInst& load);
+  bool emit_exchanged_store(llvm::StoreInst& store);
+
   // Neighbouring words of each lane's own: emit_transposed.cpp.
   static constexpr unsigned kRow = 4;
   using Row = std::array<llvm::Value*, kRow>;
