@@ -52,6 +52,20 @@ TEST_CASE("swizzles work in templates") {
                   "dot(v.xz, v.yw); }") == Floats{10, 40});
 }
 
+TEST_CASE("templates change components in place where operators are overloaded") {
+  CHECK(values_of("out[0] = f<float>(2); out[1] = g<int>(5);", 2,
+                  "struct C { float r; };\n"
+                  "thread C& operator+=(thread C& a, C b) { a.r += b.r; return a; }\n"
+                  "C operator++(thread C& a, int) { C c = a; a.r += 1; return c; }\n"
+                  "thread C& operator--(thread C& a) { a.r -= 1; return a; }\n"
+                  "struct P { C x; };\n"
+                  "template <typename T> T f(T s) {\n"
+                  "  vec<T, 2> v(s, 1); v.x += s; v.y++; --v.x; (v.xy) += vec<T, 2>(1);\n"
+                  "  return v.x * 10 + v.y; }\n"
+                  "template <typename T> float g(T s) {\n"
+                  "  P p{{float(s)}}; p.x += C{float(s)}; return p.x.r; }") == Floats{43, 10});
+}
+
 TEST_CASE("vectors are built from scalars and vectors in any mix") {
   CHECK(values_of("float4 v(float2(1, 2), 3, 4); out[0] = v.z; float4 w(1, float3(2, 3, 4));"
                   "out[1] = w.w; float3 s(7); out[2] = s.z; int3 i = int3(float3(1.9, -1.9, 2));"

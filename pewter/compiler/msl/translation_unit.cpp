@@ -13,6 +13,7 @@
 #include "clang/Sema/SemaConsumer.h"
 
 #include "pewter/compiler/msl/compiler_instance.h"
+#include "pewter/compiler/msl/dependent_components.h"
 #include "pewter/compiler/msl/invocation.h"
 #include "pewter/compiler/msl/prelude.h"
 #include "pewter/compiler/msl/recording_consumer.h"
@@ -64,6 +65,9 @@ class ParseAction : public clang::ASTFrontendAction {
     for (bool at_end = parser_->ParseFirstTopLevelDecl(group, import_state); !at_end;
          at_end = parser_->ParseTopLevelDecl(group, import_state)) {
       if (group) {
+        for (clang::Decl* declaration : group.get()) {
+          rebuild_component_operators(declaration, sema.getASTContext());
+        }
         consumer_->HandleTopLevelDecl(group.get());
       }
     }
