@@ -45,6 +45,8 @@ std::string describe(const compiler::Parameter& parameter) {
       return fmt::format("texture({}) {} {}", parameter.index, parameter.type_name, parameter.name);
     case compiler::ParameterKind::Sampler:
       return fmt::format("sampler({}) {}", parameter.index, parameter.name);
+    case compiler::ParameterKind::FunctionTable:
+      return fmt::format("buffer({}) {} {}", parameter.index, parameter.type_name, parameter.name);
     case compiler::ParameterKind::Builtin:
       break;
   }

@@ -130,6 +130,9 @@ void describe(Archive& archive, Member& member) {
   archive(member.is_pointer);
   archive(member.is_texture);
   archive(member.is_sampler);
+  archive(member.is_function_table);
+  archive(member.is_pipeline);
+  archive(member.is_command_buffer);
   archive(member.type);
 }
 
@@ -173,6 +176,7 @@ void describe(Archive& archive, Diagnostic& diagnostic) {
 template <typename Archive>
 void describe(Archive& archive, KernelInfo& kernel) {
   archive(kernel.name);
+  archive(kernel.kind);
   archive(kernel.parameters);
   archive(kernel.constants);
   archive(kernel.max_total_threads);

@@ -47,7 +47,33 @@ class ClangLibrary : public ParsedLibrary {
 
   const LibraryInfo& info() const override { return reflection_.info; }
 
+  Result<FunctionBody, CompileFailure> body(
+      const std::string& function,
+      const std::map<std::uint32_t, ConstantBytes>& constants) override {
+    const KernelInfo* info = reflection_.info.find(function);
+    const std::size_t position = static_cast<std::size_t>(info - reflection_.info.kernels.data());
+    llvm::LLVMContext context;
+    FunctionBody body;
+    auto module = generate(position, context, body.symbol);
+    if (!module) {
+      return std::move(module).error();
+    }
+    KernelRequest request;
+    request.kernel = function;
+    request.constants = constants;
+    codegen::KernelPlan plan;
+    fill_plan(position, request, target_cpu(), plan);
+    plan.function = body.symbol;
+    Result<std::vector<std::byte>> bitcode = codegen::write_function(**module, plan);
+    if (!bitcode) {
+      return single_failure(bitcode.error().message, reflection_.info.kernels[position]);
+    }
+    body.bitcode = std::move(*bitcode);
+    return body;
+  }
+
   Result<KernelCode, CompileFailure> compile(const KernelRequest& request,
+                                             const std::vector<FunctionBody>& linked,
                                              const std::string& cpu) override {
     const KernelInfo* info = reflection_.info.find(request.kernel);
     const std::size_t position = static_cast<std::size_t>(info - reflection_.info.kernels.data());
@@ -58,6 +84,7 @@ class ClangLibrary : public ParsedLibrary {
       return std::move(module).error();
     }
     fill_plan(position, request, cpu, plan);
+    plan.linked = linked;
     Result<KernelCode> code = failure("");
     const auto survived =
         codegen::survive_fatal_errors([&] { code = codegen::compile_kernel(**module, plan); });

@@ -16,9 +16,15 @@ class ParsedLibrary {
 
   virtual const LibraryInfo& info() const = 0;
 
-  /// Generates machine code for one kernel. Calls on the same object must not overlap.
+  /// Generates machine code for one kernel, with the bodies of `request.linked`. Calls on the same
+  /// object must not overlap.
   virtual Result<KernelCode, CompileFailure> compile(const KernelRequest& request,
+                                                     const std::vector<FunctionBody>& linked,
                                                      const std::string& cpu) = 0;
+
+  /// The body of a visible function. Calls on the same object must not overlap.
+  virtual Result<FunctionBody, CompileFailure> body(
+      const std::string& function, const std::map<std::uint32_t, ConstantBytes>& constants) = 0;
 };
 
 /// The back end. Its methods may be called from any thread.

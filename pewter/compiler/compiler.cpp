@@ -24,7 +24,7 @@ namespace pewter::compiler {
 namespace {
 
 /// Bytes of the wire formats below; raised when they change.
-constexpr std::uint64_t kFormatVersion = 4;
+constexpr std::uint64_t kFormatVersion = 5;
 
 constexpr std::uint32_t kMinLanes = 8;
 constexpr std::uint32_t kMaxLanes = 1024;
@@ -66,6 +66,13 @@ Digest kernel_key(const Digest& library, const KernelRequest& request) {
   hasher.add(static_cast<std::uint64_t>(request.mode)).add(request.lanes);
   hasher.add(static_cast<std::uint64_t>(request.needs_parts));
   hasher.add(static_cast<std::uint64_t>(request.shape.kind));
+  for (const LinkedFunction& function : request.linked) {
+    const Digest identity = function.library->identity(function.name);
+    hasher.add("linked").add(identity.high).add(identity.low).add(function.name);
+    for (const auto& [index, value] : function.constants) {
+      hasher.add(index).add(std::span<const std::byte>(value));
+    }
+  }
   for (const std::uint32_t size : request.shape.size) {
     hasher.add(size);
   }
@@ -211,10 +218,37 @@ class CachedLibrary : public Library {
 
   const LibraryInfo& info() const override { return info_; }
 
+  Digest identity(const std::string&) const override { return key_; }
+
+  Result<FunctionBody, CompileFailure> body(
+      const std::string& function,
+      const std::map<std::uint32_t, ConstantBytes>& constants) override {
+    const KernelInfo* known = info_.find(function);
+    if (known == nullptr || known->kind != FunctionKind::Visible) {
+      return plain_failure(fmt::format("there is no visible function named '{}'", function));
+    }
+    KernelRequest request;
+    request.constants = constants;
+    if (auto checked = check_constants(request); !checked) {
+      return std::move(checked).error();
+    }
+    std::scoped_lock lock(mutex_);
+    if (parsed_ == nullptr) {
+      if (auto parsed = parse(); !parsed) {
+        return std::move(parsed).error();
+      }
+    }
+    return parsed_->body(function, request.constants);
+  }
+
   Result<std::shared_ptr<const KernelCode>, CompileFailure> compile(
       const KernelRequest& asked) override {
-    if (info_.find(asked.kernel) == nullptr) {
-      return plain_failure(fmt::format("there is no kernel named '{}'", asked.kernel));
+    const KernelInfo* known_kernel = info_.find(asked.kernel);
+    if (known_kernel == nullptr || known_kernel->kind != FunctionKind::Kernel) {
+      return plain_failure(
+          known_kernel == nullptr
+              ? fmt::format("there is no kernel named '{}'", asked.kernel)
+              : fmt::format("'{}' is a visible function, not a kernel", asked.kernel));
     }
     KernelRequest request = asked;
     if (auto followed = follow_macros(options_, request); !followed) {
@@ -229,17 +263,61 @@ class CachedLibrary : public Library {
       return std::move(checked).error();
     }
     const Digest key = kernel_key(key_, request);
+    auto code = find_or_compile(key, request);
+    if (code && request.record != nullptr) {
+      request.record->add(key, *code);
+    }
+    return code;
+  }
+
+ private:
+  Result<std::shared_ptr<const KernelCode>, CompileFailure> find_or_compile(
+      const Digest& key, const KernelRequest& request) {
+    for (const std::shared_ptr<CodeArchive>& archive : request.archives) {
+      auto found = archive->find(key);
+      if (!found) {
+        return plain_failure(found.error().message);
+      }
+      if (*found != nullptr) {
+        explain(request, **found);
+        return std::move(*found);
+      }
+    }
+    if (request.only_from_archives) {
+      return plain_failure(fmt::format("no binary archive holds kernel '{}'{}", request.kernel,
+                                       describe(request.shape)));
+    }
+    {
+      std::scoped_lock lock(mutex_);
+      if (const auto known = kernels_.find(key.high ^ key.low); known != kernels_.end()) {
+        return known->second;
+      }
+      if (is_cacheable() && is_cacheable(request)) {
+        if (const auto bytes = DiskCache::shared().load(key)) {
+          if (auto code = parse_kernel_code(*bytes)) {
+            explain(request, *code);
+            return remember(key, std::move(*code));
+          }
+        }
+      }
+    }
+    // Before the lock, for two libraries may link each other's functions.
+    std::vector<FunctionBody> bodies;
+    for (const LinkedFunction& function : request.linked) {
+      auto body = function.library->body(function.name, function.constants);
+      if (!body) {
+        return std::move(body).error();
+      }
+      bodies.push_back(std::move(*body));
+    }
+    return compile_now(key, request, bodies);
+  }
+
+  Result<std::shared_ptr<const KernelCode>, CompileFailure> compile_now(
+      const Digest& key, const KernelRequest& request, const std::vector<FunctionBody>& bodies) {
     std::scoped_lock lock(mutex_);
     if (const auto known = kernels_.find(key.high ^ key.low); known != kernels_.end()) {
       return known->second;
-    }
-    if (is_cacheable()) {
-      if (const auto bytes = DiskCache::shared().load(key)) {
-        if (auto code = parse_kernel_code(*bytes)) {
-          explain(request, *code);
-          return remember(key, std::move(*code));
-        }
-      }
     }
     if (parsed_ == nullptr) {
       if (auto parsed = parse(); !parsed) {
@@ -247,7 +325,7 @@ class CachedLibrary : public Library {
       }
     }
     const auto start = std::chrono::steady_clock::now();
-    auto code = parsed_->compile(request, target_cpu());
+    auto code = parsed_->compile(request, bodies, target_cpu());
     if (!code) {
       return std::move(code).error();
     }
@@ -255,13 +333,12 @@ class CachedLibrary : public Library {
         std::chrono::steady_clock::now() - start;
     logging::detail("compiler", "compiled '{}' in {:.1f} ms", request.kernel, taken.count());
     explain(request, *code);
-    if (is_cacheable()) {
+    if (is_cacheable() && is_cacheable(request)) {
       DiskCache::shared().store(key, serialise(*code));
     }
     return remember(key, std::move(*code));
   }
 
- private:
   Result<void, CompileFailure> parse() {
     if (file_ && source_.empty()) {
       auto text = file_->text(unit_);
@@ -285,6 +362,11 @@ class CachedLibrary : public Library {
   // What was read from other files may change without our knowing.
   bool is_cacheable() const {
     return options_.include_paths.empty() && options_.source_folder.empty() && info_.self_contained;
+  }
+  static bool is_cacheable(const KernelRequest& request) {
+    return std::all_of(request.linked.begin(), request.linked.end(), [](const auto& function) {
+      return function.library->info().self_contained;
+    });
   }
 
   Result<void, CompileFailure> check_constants(KernelRequest& request) const {
@@ -377,6 +459,21 @@ class LinkedLibrary : public Library {
       return plain_failure(fmt::format("there is no kernel named '{}'", request.kernel));
     }
     return units_[owner->second]->compile(request);
+  }
+
+  Digest identity(const std::string& function) const override {
+    const auto owner = owners_.find(function);
+    return owner != owners_.end() ? units_[owner->second]->identity(function) : Digest();
+  }
+
+  Result<FunctionBody, CompileFailure> body(
+      const std::string& function,
+      const std::map<std::uint32_t, ConstantBytes>& constants) override {
+    const auto owner = owners_.find(function);
+    if (owner == owners_.end()) {
+      return plain_failure(fmt::format("there is no visible function named '{}'", function));
+    }
+    return units_[owner->second]->body(function, constants);
   }
 
  private:

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "pewter/base/hash.h"
 #include "pewter/base/result.h"
 
 /// MSL text in, machine code and reflection out. The one header of the compiler that others
@@ -84,7 +85,15 @@ struct ValueType {
   bool operator==(const ValueType&) const = default;
 };
 
-enum class ParameterKind : std::uint8_t { Buffer, Threadgroup, Builtin, Texture, Sampler };
+enum class ParameterKind : std::uint8_t {
+  Buffer,
+  Threadgroup,
+  Builtin,
+  Texture,
+  Sampler,
+  /// A `visible_function_table`, which takes an index of the buffers.
+  FunctionTable,
+};
 enum class Access : std::uint8_t { ReadOnly, ReadWrite, WriteOnly };
 
 /// A member of the structure that a buffer holds, as the host writes it into an argument buffer.
@@ -106,6 +115,10 @@ struct Member {
   /// A texture or sampler, which the host writes as a resource's id.
   bool is_texture = false;
   bool is_sampler = false;
+  bool is_function_table = false;
+  /// A pipeline, or an indirect command buffer for kernels to write to.
+  bool is_pipeline = false;
+  bool is_command_buffer = false;
 };
 
 /// One parameter of a kernel as the host sees it.
@@ -145,9 +158,16 @@ struct FunctionConstant {
   bool required = true;
 };
 
+enum class FunctionKind : std::uint8_t {
+  Kernel,
+  /// `[[visible]]`: for kernels of other libraries to call, through function tables or by its name.
+  Visible,
+};
+
 /// A function that the host can ask for by name, known without compiling its body.
 struct KernelInfo {
   std::string name;
+  FunctionKind kind = FunctionKind::Kernel;
   std::vector<Parameter> parameters;
   /// Indices into `LibraryInfo::constants` of those that the signature or, as far as is known, the
   /// body mentions.
@@ -198,11 +218,33 @@ struct GroupShape {
   bool operator==(const GroupShape&) const = default;
 };
 
+class CodeArchive;
+class Library;
+
+/// A visible function for a kernel to call.
+struct LinkedFunction {
+  std::shared_ptr<Library> library;
+  std::string name;
+  /// Values by function constant index.
+  std::map<std::uint32_t, ConstantBytes> constants;
+
+  bool operator==(const LinkedFunction&) const = default;
+};
+
 /// Which kernel to compile, and how.
 struct KernelRequest {
   std::string kernel;
   /// Values by function constant index.
   std::map<std::uint32_t, ConstantBytes> constants;
+  /// What the kernel may call besides its own library. In function tables, a function's number is
+  /// its position here, counted from 1.
+  std::vector<LinkedFunction> linked;
+  /// Where code is looked for before it is compiled.
+  std::vector<std::shared_ptr<CodeArchive>> archives;
+  /// Whether to fail rather than compile what no archive has.
+  bool only_from_archives = false;
+  /// Gets a copy of the code; may be null.
+  std::shared_ptr<CodeArchive> record;
   ExecutionMode mode = ExecutionMode::Default;
   /// Lanes of a program, a power of two from 8 to 1024; 0 lets the compiler choose, or
   /// `PEWTER_LANES`.
@@ -264,6 +306,14 @@ struct KernelCode {
   KernelExplanation explanation;
 };
 
+/// The body of a visible function in the compiler's own form, for the pipelines that link it.
+struct FunctionBody {
+  /// Its symbol in other libraries that declare it.
+  std::string symbol;
+  /// LLVM bitcode.
+  std::vector<std::byte> bitcode;
+};
+
 /// A parsed source text. Safe to use from any thread.
 class Library {
  public:
@@ -271,13 +321,40 @@ class Library {
 
   virtual const LibraryInfo& info() const = 0;
 
-  /// Machine code for one kernel, from memory, from the disk cache or compiled now.
+  /// Stands for the text and the options that `function` is compiled from.
+  virtual Digest identity(const std::string& function) const = 0;
+
+  /// The body of a visible function with these constants.
+  virtual Result<FunctionBody, CompileFailure> body(
+      const std::string& function, const std::map<std::uint32_t, ConstantBytes>& constants) = 0;
+
+  /// Machine code for one kernel, from memory, from an archive, from the disk cache or compiled
+  /// now. What was found or made is added to `request.record`, if there is one.
   ///
   /// Fails when the kernel does not exist, a required constant is missing or of the wrong size, or
   /// its body does not compile.
   virtual Result<std::shared_ptr<const KernelCode>, CompileFailure> compile(
       const KernelRequest& request) = 0;
 };
+
+/// Compiled kernels by what they were compiled from, in memory or in a file. Safe to use from any
+/// thread.
+class CodeArchive {
+ public:
+  virtual ~CodeArchive() = default;
+
+  /// The code that was compiled for `key`; null when there is none. Fails when it is damaged.
+  virtual Result<std::shared_ptr<const KernelCode>> find(const Digest& key) = 0;
+  virtual void add(const Digest& key, const std::shared_ptr<const KernelCode>& code) = 0;
+  virtual std::size_t size() const = 0;
+  /// Fails when the file cannot be written.
+  virtual Result<void> write(const std::string& path) const = 0;
+};
+
+std::shared_ptr<CodeArchive> new_archive();
+/// Maps a file that CodeArchive::write made. Fails, with the reason, when it did not, when it is of
+/// another version or for other processors, or when it is damaged.
+Result<std::shared_ptr<CodeArchive>> open_archive(const std::string& path);
 
 /// Reads MSL. A text that this machine has compiled before with the same options and version is
 /// served from the disk cache, without loading Clang. Safe to call from any thread.

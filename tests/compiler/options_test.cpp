@@ -134,4 +134,29 @@ TEST_CASE("NDEBUG leaves assertions out") {
         Floats{7});
 }
 
+TEST_CASE("a pragma chooses the arithmetic of a block, in a library of another mode") {
+  // Rounded once, x * x - 1 has bits that are lost when the product is rounded on its own.
+  const float x = 1 + std::ldexp(1.0F, -12);
+  const std::string body =
+      "{\n#pragma METAL fp math_mode(safe)\nfloat p = in[0] * in[0];\nout[0] = p - 1.0f;\n}\n"
+      "{\n#pragma METAL fp contract(off)\nfloat p = in[0] * in[0];\nout[1] = p - 1.0f;\n}\n"
+      "{\nfloat p = in[0] * in[0];\nout[2] = p - 1.0f;\n}\n";
+  const float square = x * x;
+  const float exact = std::ldexp(1.0F, -11) + std::ldexp(1.0F, -24);
+  REQUIRE(square - 1 != exact);
+  CHECK(values_of(body, 3, MTL::LanguageVersion3_2, MTL::MathModeFast, {x}) ==
+        Floats{square - 1, square - 1, exact});
+}
+
+TEST_CASE("a pragma of METAL that says nothing known is warned of at its line") {
+  const Gpu gpu;
+  NS::Error* error = nullptr;
+  const auto library = NS::TransferPtr(gpu.device()->newLibrary(
+      test::string("#pragma METAL internals : enable\n#pragma METAL fp math_mode(wild)\n" + kHead),
+      nullptr, &error));
+  CHECK(library);
+  CHECK(test::first_line(error).find("program_source:2:15: warning: '#pragma METAL fp' takes") ==
+        0);
+}
+
 }  // namespace pewter

@@ -50,21 +50,22 @@ TEST_CASE("expressions without effect, missing returns and suspicious conditions
 }
 
 TEST_CASE("ordinary kernels are compiled without a warning") {
-  CHECK(
-      warnings_of(kHead +
-                  "#pragma METAL internals : enable\n"
-                  "#define METAL_FUNC inline\n"
-                  "constant float table[4] = {1, 2, 3, 4};\n"
-                  "template <typename T> T twice(T x) { return x + x; }\n"
-                  "template <typename T> kernel void f(device T* x [[buffer(0)]],\n"
-                  "    threadgroup T* t [[threadgroup(0)]], uint i [[thread_position_in_grid]]) {\n"
-                  "  threadgroup T shared[32];\n  shared[i % 32] = x[i];\n"
-                  "  threadgroup_barrier(mem_flags::mem_threadgroup);\n"
-                  "  t[i] = twice(shared[0]) + T(table[i & 3]) + T(float4(1).xy.x);\n"
-                  "  x[i] = simd_sum(t[i]);\n}\n"
-                  "template [[host_name(\"f_float\")]] [[kernel]] decltype(f<float>) f<float>;\n"
-                  "template [[host_name(\"f_half\")]] [[kernel]] decltype(f<half>) f<half>;\n") ==
-      Lines{});
+  CHECK(warnings_of(
+            kHead +
+            "#pragma METAL internals : enable\n"
+            "#define METAL_FUNC inline\n"
+            "constant float table[4] = {1, 2, 3, 4};\n"
+            "float read(constant const float* p, const constant float* q) { return *p + *q; }\n"
+            "template <typename T> T twice(T x) { return x + x; }\n"
+            "template <typename T> kernel void f(device T* x [[buffer(0)]],\n"
+            "    threadgroup T* t [[threadgroup(0)]], uint i [[thread_position_in_grid]]) {\n"
+            "  threadgroup T shared[32];\n  shared[i % 32] = x[i];\n"
+            "  threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+            "  t[i] = twice(shared[0]) + T(table[i & 3]) + T(float4(1).xy.x);\n"
+            "  x[i] = simd_sum(t[i]);\n}\n"
+            "template [[host_name(\"f_float\")]] [[kernel]] decltype(f<float>) f<float>;\n"
+            "template [[host_name(\"f_half\")]] [[kernel]] decltype(f<half>) f<half>;\n") ==
+        Lines{});
 }
 
 TEST_CASE("warnings come with the library, in the error that Metal gives") {

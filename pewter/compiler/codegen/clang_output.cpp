@@ -6,6 +6,9 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
+#include "pewter/compiler/codegen/function_pointers.h"
+#include "pewter/compiler/codegen/saturation.h"
+
 namespace pewter::compiler::codegen {
 namespace {
 
@@ -161,6 +164,7 @@ void normalise(llvm::Module& module, const KernelPlan& plan) {
       continue;
     }
     repair_same_width_casts(function);
+    saturate_conversions(function);
     strip_annotations(function);
     set_c_convention(function);
     set_attributes(function, plan);
@@ -183,6 +187,7 @@ void normalise(llvm::Module& module, const KernelPlan& plan) {
       variable.setComdat(nullptr);
     }
   }
+  lower_function_pointers(module);
   inline_all_but_recursive(module);
 }
 

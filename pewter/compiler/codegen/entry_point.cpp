@@ -187,7 +187,8 @@ llvm::Value* single_binding(Builder& builder,
                             llvm::Module& module,
                             ParameterKind kind,
                             std::uint32_t index) {
-  const char* name = kind == ParameterKind::Buffer    ? kBufferCall
+  const bool is_buffer = kind == ParameterKind::Buffer || kind == ParameterKind::FunctionTable;
+  const char* name = is_buffer                        ? kBufferCall
                      : kind == ParameterKind::Texture ? kTextureCall
                      : kind == ParameterKind::Sampler ? kSamplerCall
                                                       : kThreadgroupCall;
@@ -227,7 +228,8 @@ llvm::Value* binding(Builder& builder,
                      const PlannedParameter& planned,
                      llvm::Argument& argument) {
   const ParameterKind kind = planned.parameter.kind;
-  if (kind == ParameterKind::Texture || kind == ParameterKind::Sampler) {
+  if (kind == ParameterKind::Texture || kind == ParameterKind::Sampler ||
+      kind == ParameterKind::FunctionTable) {
     return resource_binding(builder, module, planned.parameter, argument);
   }
   llvm::Value* bound = single_binding(builder, module, kind, planned.parameter.index);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
@@ -14,6 +15,7 @@
 #include "pewter/compiler/codegen/convergence.h"
 #include "pewter/compiler/codegen/entry_point.h"
 #include "pewter/compiler/codegen/function_constants.h"
+#include "pewter/compiler/codegen/function_pointers.h"
 #include "pewter/compiler/codegen/object_code.h"
 #include "pewter/compiler/codegen/optimiser.h"
 #include "pewter/compiler/codegen/thread_values.h"
@@ -74,9 +76,11 @@ void show(const llvm::Module& module, const char* step) {
   }
 }
 
-Result<void> check_constants(llvm::Module& module, const KernelPlan& plan) {
+Result<void> check_constants(llvm::Module& module,
+                             const KernelPlan& plan,
+                             const char* kind = "kernel") {
   if (const auto missing = undefined_constants(module, plan); !missing.empty()) {
-    return failure(fmt::format("kernel '{}' needs a value for function constant{} {}", plan.name,
+    return failure(fmt::format("{} '{}' needs a value for function constant{} {}", kind, plan.name,
                                missing.size() > 1 ? "s" : "", fmt::join(missing, ", ")));
   }
   return {};
@@ -199,6 +203,27 @@ Result<KernelCode> compile_programs(llvm::Module& module,
 
 }  // namespace
 
+Result<std::vector<std::byte>> write_function(llvm::Module& module, const KernelPlan& plan) {
+  auto machine = make_target_machine(plan);
+  if (!machine) {
+    return std::move(machine).error();
+  }
+  // Nothing in the module calls it, and it has to stay.
+  module.getFunction(plan.function)->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  bind_constants(module, plan);
+  Optimiser(**machine).inline_marked(module);
+  answer_definedness(module, plan);
+  if (auto checked = check_constants(module, plan, "function"); !checked) {
+    return checked.error();
+  }
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::WriteBitcodeToFile(module, stream);
+  stream.flush();
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+  return std::vector<std::byte>(bytes, bytes + text.size());
+}
+
 Result<KernelCode> compile_kernel(llvm::Module& module, const KernelPlan& plan) {
   auto machine = make_target_machine(plan);
   if (!machine) {
@@ -209,9 +234,12 @@ Result<KernelCode> compile_kernel(llvm::Module& module, const KernelPlan& plan) 
   Optimiser optimiser(**machine);
 
   show(module, "clang");
+  bind_constants(module, plan);
+  if (auto linked = link_functions(module, plan.linked); !linked) {
+    return linked.error();
+  }
   optimiser.end_tail_recursion(module);
   normalise(module, plan);
-  bind_constants(module, plan);
   if (auto built = build_thread_function(module, plan); !built) {
     return built.error();
   }
@@ -219,6 +247,12 @@ Result<KernelCode> compile_kernel(llvm::Module& module, const KernelPlan& plan) 
     return sound.error();
   }
   optimiser.expand(module);
+  if (const auto missing = undefined_functions(module); !missing.empty()) {
+    return failure(
+        fmt::format("kernel '{}' calls {}, which is declared but neither defined nor among "
+                    "the pipeline's linked functions",
+                    plan.name, fmt::join(missing, ", ")));
+  }
   answer_definedness(module, plan);
   optimiser.evaluate_initialisers(module);
   if (has_pending_initialisers(module)) {

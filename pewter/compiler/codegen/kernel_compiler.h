@@ -14,4 +14,8 @@ namespace pewter::compiler::codegen {
 /// relies on.
 Result<KernelCode> compile_kernel(llvm::Module& module, const KernelPlan& plan);
 
+/// IR of one visible function, as Clang gave it, to bitcode in which the function constants have
+/// their values. Fails when a constant that it needs has none.
+Result<std::vector<std::byte>> write_function(llvm::Module& module, const KernelPlan& plan);
+
 }  // namespace pewter::compiler::codegen

@@ -42,6 +42,8 @@ struct KernelPlan {
   std::uint32_t lanes = 0;
   GroupShape shape;
   bool needs_parts = true;
+  /// What the kernel is linked with, in the order of its numbers.
+  std::vector<FunctionBody> linked;
 };
 
 }  // namespace pewter::compiler::codegen

@@ -65,6 +65,14 @@ void Optimiser::end_tail_recursion(llvm::Module& module) {
   }
 }
 
+void Optimiser::inline_marked(llvm::Module& module) {
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::AlwaysInlinerPass());
+  passes.addPass(
+      llvm::createModuleToFunctionPassAdaptor(llvm::SROAPass(llvm::SROAOptions::PreserveCFG)));
+  run(passes, module);
+}
+
 void Optimiser::expand(llvm::Module& module) {
   llvm::ModulePassManager passes;
   passes.addPass(llvm::InternalizePass([](const llvm::GlobalValue& value) {

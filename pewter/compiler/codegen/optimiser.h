@@ -13,6 +13,9 @@ class Optimiser {
   /// Makes loops of functions whose last act is to call themselves, so that they can be inlined.
   void end_tail_recursion(llvm::Module& module);
 
+  /// Inlines what the standard library marks for it, and nothing else.
+  void inline_marked(llvm::Module& module);
+
   /// Inlines everything and folds what that shows, enough to see which constants and bindings are
   /// used.
   void expand(llvm::Module& module);

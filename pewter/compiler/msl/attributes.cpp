@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 10> kStandard = {
     "assume",       "carries_dependency", "deprecated", "fallthrough", "likely",
     "maybe_unused", "no_unique_address",  "nodiscard",  "noreturn",    "unlikely"};
 
-constexpr std::array<std::string_view, 36> kUnsupported = {"amplification_count",
+constexpr std::array<std::string_view, 35> kUnsupported = {"amplification_count",
                                                            "amplification_id",
                                                            "attribute",
                                                            "barycentric_coord",
@@ -57,8 +57,7 @@ constexpr std::array<std::string_view, 36> kUnsupported = {"amplification_count"
                                                            "stitchable",
                                                            "vertex",
                                                            "vertex_id",
-                                                           "viewport_array_index",
-                                                           "visible"};
+                                                           "viewport_array_index"};
 
 constexpr std::string_view kPrefix = "msl.";
 

@@ -34,6 +34,8 @@ std::vector<std::string> common_arguments() {
           "-ffloat16-excess-precision=none", "-fbfloat16-excess-precision=none",
           "-ffp-contract=fast", "-cl-single-precision-constant", "-fno-threadsafe-statics",
           "-fno-builtin",
+          // Out-of-range numbers have a nearest integer; Clang would fold them to nothing at all.
+          "-fno-strict-float-cast-overflow",
           // Whole vectors travel in registers; the code generator sets the convention back.
           "-fdefault-calling-conv=regcall",
           // A system folder, so that nothing in it is warned of.
@@ -49,7 +51,9 @@ std::vector<std::string> text_arguments(const LibraryOptions& options) {
       // for a pipeline, and Metal's pragmas mean nothing to Clang.
       "-Wno-undefined-internal", "-Wno-undefined-inline", "-Wno-unknown-pragmas",
       "-Wno-ignored-attributes", "-Wno-unused-function", "-Wno-instantiation-after-specialization",
-      "-Wno-undefined-var-template", "-Wno-c++11-narrowing"};
+      "-Wno-undefined-var-template", "-Wno-c++11-narrowing",
+      // `constant` brings a const of its own.
+      "-Wno-duplicate-decl-specifier"};
   if (options.math_mode != MathMode::Safe) {
     arguments.insert(arguments.end(),
                      {"-mreassociate", "-freciprocal-math", "-fno-signed-zeros", "-fapprox-func"});

@@ -61,12 +61,12 @@ class Reflector {
         visit(member);
       }
     } else if (auto* function = llvm::dyn_cast<clang::FunctionDecl>(declaration)) {
-      if (is_kernel(function)) {
+      if (is_for_host(function)) {
         functions_.push_back(function);
       }
     } else if (auto* function_template = llvm::dyn_cast<clang::FunctionTemplateDecl>(declaration)) {
       for (clang::FunctionDecl* specialization : function_template->specializations()) {
-        if (is_kernel(specialization)) {
+        if (is_for_host(specialization)) {
           functions_.push_back(specialization);
         }
       }
@@ -77,13 +77,16 @@ class Reflector {
     }
   }
 
-  bool is_kernel(const clang::FunctionDecl* function) {
-    if (function->isDependentContext() || attribute(function, "kernel") == nullptr ||
+  // Kernels and visible functions.
+  bool is_for_host(const clang::FunctionDecl* function) {
+    if (function->isDependentContext() ||
+        (attribute(function, "kernel") == nullptr && attribute(function, "visible") == nullptr) ||
         !seen_.insert(function->getCanonicalDecl()).second) {
       return false;
     }
     switch (function->getTemplateSpecializationKind()) {
       case clang::TSK_Undeclared:
+        // A visible function that is only declared is another library's.
         return function->isDefined();
       case clang::TSK_ExplicitSpecialization:
         return true;
@@ -151,6 +154,10 @@ class Reflector {
       error(function->getLocation(), "there is already a kernel named '" + info.name + "'");
       return;
     }
+    if (attribute(function, "kernel") == nullptr) {
+      add_visible(function, std::move(info));
+      return;
+    }
     if (!function->getReturnType()->isVoidType()) {
       error(function->getLocation(), "kernel '" + info.name + "' must return void");
     }
@@ -191,6 +198,27 @@ class Reflector {
     reflection_.kernels.push_back(std::move(kernel));
   }
 
+  // A function whose parameters concern nobody but its callers.
+  void add_visible(clang::FunctionDecl* function, KernelInfo info) {
+    Kernel visible;
+    visible.declaration = function;
+    info.kind = FunctionKind::Visible;
+    for (const clang::ParmVarDecl* declared : function->parameters()) {
+      for (const auto* mark : declared->specific_attrs<clang::AnnotateAttr>()) {
+        if (const AttributeRule* rule = rule_of(mark)) {
+          error(mark->getLocation(), "attribute '" + std::string(rule->name) +
+                                         "' is for parameters of kernels, and '" + info.name +
+                                         "' is a visible function");
+        }
+      }
+    }
+    if (!constants_.empty()) {
+      list_constants(visible, info);
+    }
+    reflection_.info.kernels.push_back(std::move(info));
+    reflection_.kernels.push_back(std::move(visible));
+  }
+
   // Those that the body can reach, and those that switch parameters on.
   void list_constants(const Kernel& kernel, KernelInfo& info) {
     ConstantUse::Variables used = constant_use_.of(kernel.declaration);
@@ -207,6 +235,11 @@ class Reflector {
   }
 
   static constexpr std::uint32_t kUnassigned = ~0U;
+
+  // Function tables are bound among the buffers.
+  static ParameterKind index_space(ParameterKind kind) {
+    return kind == ParameterKind::FunctionTable ? ParameterKind::Buffer : kind;
+  }
 
   KernelParameter read_parameter(const clang::ParmVarDecl* declared) {
     KernelParameter result;
@@ -293,6 +326,7 @@ class Reflector {
                      const ResourceType& resource,
                      Parameter& parameter) {
     const bool is_texture = resource.kind == ParameterKind::Texture;
+    const bool is_table = resource.kind == ParameterKind::FunctionTable;
     parameter.kind = resource.kind;
     parameter.type_name = declared->getType().getUnqualifiedType().getAsString();
     parameter.type = resource.element;
@@ -302,14 +336,17 @@ class Reflector {
     parameter.is_depth_texture = resource.is_depth;
     parameter.size = sizeof(void*) * resource.count;
     parameter.alignment = alignof(void*);
-    const std::uint32_t limit = is_texture ? abi::kMaxTextures : abi::kMaxSamplers;
+    const std::uint32_t limit = is_texture ? abi::kMaxTextures
+                                : is_table ? abi::kMaxBuffers
+                                           : abi::kMaxSamplers;
     if (resource.count > limit) {
       error(declared->getLocation(), "parameter '" + parameter.name + "' is an array of " +
                                          std::to_string(resource.count) + ", the limit is " +
                                          std::to_string(limit));
       return;
     }
-    read_index(declared, is_texture ? "texture" : "sampler", limit + 1 - resource.count, parameter);
+    const char* name = is_texture ? "texture" : is_table ? "buffer" : "sampler";
+    read_index(declared, name, limit + 1 - resource.count, parameter);
   }
 
   void read_index(const clang::ParmVarDecl* declared,
@@ -344,7 +381,7 @@ class Reflector {
   void assign_missing_indices(Kernel& kernel, ParameterKind kind, std::uint32_t limit) {
     std::set<std::uint32_t> taken;
     for (const KernelParameter& entry : kernel.parameters) {
-      if (entry.parameter.kind != kind || entry.parameter.index == kUnassigned) {
+      if (index_space(entry.parameter.kind) != kind || entry.parameter.index == kUnassigned) {
         continue;
       }
       for (std::uint32_t element = 0; element < entry.parameter.count; ++element) {
@@ -353,7 +390,7 @@ class Reflector {
     }
     std::uint32_t next = 0;
     for (KernelParameter& entry : kernel.parameters) {
-      if (entry.parameter.kind != kind || entry.parameter.index != kUnassigned) {
+      if (index_space(entry.parameter.kind) != kind || entry.parameter.index != kUnassigned) {
         continue;
       }
       while (taken.count(next) != 0) {
@@ -375,8 +412,9 @@ class Reflector {
       for (std::size_t right = left + 1; right < kernel.parameters.size(); ++right) {
         const Parameter& a = kernel.parameters[left].parameter;
         const Parameter& b = kernel.parameters[right].parameter;
-        if (a.kind == b.kind && a.kind != ParameterKind::Builtin && a.index < b.index + b.count &&
-            b.index < a.index + a.count && a.enabled_by.empty() && b.enabled_by.empty()) {
+        if (index_space(a.kind) == index_space(b.kind) && a.kind != ParameterKind::Builtin &&
+            a.index < b.index + b.count && b.index < a.index + a.count && a.enabled_by.empty() &&
+            b.enabled_by.empty()) {
           error(function->getParamDecl(static_cast<unsigned>(right))->getLocation(),
                 "parameters '" + a.name + "' and '" + b.name + "' both use index " +
                     std::to_string(std::max(a.index, b.index)));

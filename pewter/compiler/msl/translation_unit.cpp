@@ -15,6 +15,7 @@
 #include "pewter/compiler/msl/compiler_instance.h"
 #include "pewter/compiler/msl/dependent_components.h"
 #include "pewter/compiler/msl/invocation.h"
+#include "pewter/compiler/msl/pragmas.h"
 #include "pewter/compiler/msl/prelude.h"
 #include "pewter/compiler/msl/recording_consumer.h"
 
@@ -31,6 +32,7 @@ class ParseAction : public clang::ASTFrontendAction {
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& instance,
                                                         llvm::StringRef) override {
     define_keywords(instance.getPreprocessor());
+    define_pragmas(instance.getPreprocessor());
     auto consumer = std::make_unique<RecordingConsumer>();
     consumer_ = consumer.get();
     return consumer;

@@ -76,6 +76,12 @@ std::pair<clang::QualType, std::uint64_t> element_of_array(const clang::CXXRecor
   return {element.getAsType(), count.getAsIntegral().getZExtValue()};
 }
 
+bool is_class_of_metal(const clang::CXXRecordDecl* record, llvm::StringRef name) {
+  const auto* space =
+      record != nullptr ? llvm::dyn_cast<clang::NamespaceDecl>(record->getDeclContext()) : nullptr;
+  return space != nullptr && space->getName() == "metal" && record->getName() == name;
+}
+
 /// Walks over a structure and lists its members with their ids.
 class MemberLister {
  public:
@@ -121,7 +127,10 @@ class MemberLister {
     }
     const auto size = static_cast<std::uint64_t>(context_.getTypeSizeInChars(type).getQuantity());
     const auto resource = resource_type(context_, type);
-    if (!resource && record != nullptr && value_type(type).scalar == ScalarType::Other) {
+    const bool is_handle = is_class_of_metal(record, "compute_pipeline_state") ||
+                           is_class_of_metal(record, "command_buffer");
+    if (!resource && !is_handle && record != nullptr &&
+        value_type(type).scalar == ScalarType::Other) {
       for (std::uint64_t number = 0; number < count; ++number) {
         if (!list(record, offset + number * size)) {
           return false;
@@ -139,6 +148,9 @@ class MemberLister {
     member.is_pointer = type->isAnyPointerType() || type->isReferenceType();
     member.is_texture = resource && resource->kind == ParameterKind::Texture;
     member.is_sampler = resource && resource->kind == ParameterKind::Sampler;
+    member.is_function_table = resource && resource->kind == ParameterKind::FunctionTable;
+    member.is_pipeline = is_class_of_metal(record, "compute_pipeline_state");
+    member.is_command_buffer = is_class_of_metal(record, "command_buffer");
     member.type = value_type(
         member.is_pointer
             ? context_.removeAddrSpaceQualType(type->getPointeeType()).getUnqualifiedType()
@@ -201,6 +213,11 @@ std::optional<ResourceType> resource_type(clang::ASTContext& context, clang::Qua
     ResourceType sampler;
     sampler.kind = ParameterKind::Sampler;
     return sampler;
+  }
+  if (record->getName() == "visible_function_table") {
+    ResourceType table;
+    table.kind = ParameterKind::FunctionTable;
+    return table;
   }
   const auto* specialization = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(record);
   if (specialization == nullptr) {

@@ -1,8 +1,11 @@
 #include "pewter/metal/driver/argument_encoder.h"
 
+#include <Metal/MTLComputePipeline.hpp>
+#include <Metal/MTLIndirectCommandBuffer.hpp>
 #include <Metal/MTLLibrary.hpp>
 #include <Metal/MTLSampler.hpp>
 #include <Metal/MTLTexture.hpp>
+#include <Metal/MTLVisibleFunctionTable.hpp>
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -21,6 +24,18 @@ std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
   return (offset + alignment - 1) / alignment * alignment;
 }
 
+using Kind = ArgumentEncoder::Kind;
+
+Kind kind_of(const compiler::Member& member) {
+  return member.is_texture          ? Kind::Texture
+         : member.is_sampler        ? Kind::Sampler
+         : member.is_pointer        ? Kind::Buffer
+         : member.is_function_table ? Kind::FunctionTable
+         : member.is_pipeline       ? Kind::Pipeline
+         : member.is_command_buffer ? Kind::CommandBuffer
+                                    : Kind::Value;
+}
+
 /// Lays members out in the order of their indices, as a C compiler would.
 std::optional<ArgumentLayout> layout_of(std::vector<const ArgumentDescriptor*> descriptors) {
   std::sort(descriptors.begin(), descriptors.end(),
@@ -33,7 +48,10 @@ std::optional<ArgumentLayout> layout_of(std::vector<const ArgumentDescriptor*> d
     member.is_pointer = descriptor->data_type == MTL::DataTypePointer;
     member.is_texture = descriptor->data_type == MTL::DataTypeTexture;
     member.is_sampler = descriptor->data_type == MTL::DataTypeSampler;
-    const bool is_resource = member.is_pointer || member.is_texture || member.is_sampler;
+    member.is_function_table = descriptor->data_type == MTL::DataTypeVisibleFunctionTable;
+    member.is_pipeline = descriptor->data_type == MTL::DataTypeComputePipeline;
+    member.is_command_buffer = descriptor->data_type == MTL::DataTypeIndirectCommandBuffer;
+    const bool is_resource = kind_of(member) != Kind::Value;
     member.type = value_type(descriptor->data_type);
     member.size = is_resource ? sizeof(void*) : size_of(member.type);
     if (member.size == 0) {
@@ -59,15 +77,6 @@ ArgumentLayout layout_of(std::vector<compiler::Member> members,
   return {std::move(members), size, static_cast<std::uint32_t>(alignment)};
 }
 
-using Kind = ArgumentEncoder::Kind;
-
-Kind kind_of(const compiler::Member& member) {
-  return member.is_texture   ? Kind::Texture
-         : member.is_sampler ? Kind::Sampler
-         : member.is_pointer ? Kind::Buffer
-                             : Kind::Value;
-}
-
 const char* name_of(Kind kind) {
   switch (kind) {
     case Kind::Buffer:
@@ -76,6 +85,12 @@ const char* name_of(Kind kind) {
       return "texture";
     case Kind::Sampler:
       return "sampler";
+    case Kind::FunctionTable:
+      return "visible function table";
+    case Kind::Pipeline:
+      return "compute pipeline state";
+    case Kind::CommandBuffer:
+      return "indirect command buffer";
     case Kind::Value:
       break;
   }
@@ -301,6 +316,56 @@ void MTL::ArgumentEncoder::setSamplerState(const SamplerState* sampler, NS::UInt
 void MTL::ArgumentEncoder::setSamplerStates(const SamplerState* const samplers[], NS::Range range) {
   for (NS::UInteger number = 0; number < range.length; ++number) {
     setSamplerState(samplers[number], range.location + number);
+  }
+}
+
+void MTL::ArgumentEncoder::setComputePipelineState(const ComputePipelineState* pipeline,
+                                                   NS::UInteger index) {
+  if (auto* self = impl<Body>(this)) {
+    driver::store_id(*self, Body::Kind::Pipeline,
+                     pipeline != nullptr ? pipeline->gpuResourceID()._impl : 0, index,
+                     Here::current());
+  }
+}
+
+void MTL::ArgumentEncoder::setComputePipelineStates(const ComputePipelineState* const pipelines[],
+                                                    NS::Range range) {
+  for (NS::UInteger number = 0; number < range.length; ++number) {
+    setComputePipelineState(pipelines[number], range.location + number);
+  }
+}
+
+void MTL::ArgumentEncoder::setIndirectCommandBuffer(
+    const IndirectCommandBuffer* indirectCommandBuffer, NS::UInteger index) {
+  if (auto* self = impl<Body>(this)) {
+    driver::store_id(
+        *self, Body::Kind::CommandBuffer,
+        indirectCommandBuffer != nullptr ? indirectCommandBuffer->gpuResourceID()._impl : 0, index,
+        Here::current());
+  }
+}
+
+void MTL::ArgumentEncoder::setIndirectCommandBuffers(const IndirectCommandBuffer* const buffers[],
+                                                     NS::Range range) {
+  for (NS::UInteger number = 0; number < range.length; ++number) {
+    setIndirectCommandBuffer(buffers[number], range.location + number);
+  }
+}
+
+void MTL::ArgumentEncoder::setVisibleFunctionTable(const VisibleFunctionTable* visibleFunctionTable,
+                                                   NS::UInteger index) {
+  if (auto* self = impl<Body>(this)) {
+    driver::store_id(
+        *self, Body::Kind::FunctionTable,
+        visibleFunctionTable != nullptr ? visibleFunctionTable->gpuResourceID()._impl : 0, index,
+        Here::current());
+  }
+}
+
+void MTL::ArgumentEncoder::setVisibleFunctionTables(
+    const VisibleFunctionTable* const visibleFunctionTables[], NS::Range range) {
+  for (NS::UInteger number = 0; number < range.length; ++number) {
+    setVisibleFunctionTable(visibleFunctionTables[number], range.location + number);
   }
 }
 

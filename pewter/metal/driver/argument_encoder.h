@@ -52,7 +52,15 @@ class ArgumentEncoder final : public Object {
 
   /// Where the argument with that id goes, if it is of that kind; null, with a message
   /// in the log, when there is no target or no such argument.
-  enum class Kind : std::uint8_t { Value, Buffer, Texture, Sampler };
+  enum class Kind : std::uint8_t {
+    Value,
+    Buffer,
+    Texture,
+    Sampler,
+    FunctionTable,
+    Pipeline,
+    CommandBuffer,
+  };
   std::byte* place(NS::UInteger id, Kind kind, const std::source_location& where) const;
 
   const ArgumentLayout layout;

@@ -5,6 +5,7 @@
 #include "pewter/metal/driver/command_descriptors.h"
 #include "pewter/metal/driver/counters.h"
 #include "pewter/metal/driver/fence.h"
+#include "pewter/metal/driver/indirect_command_buffer.h"
 #include "pewter/metal/driver/resource.h"
 
 namespace pewter::driver {
@@ -55,6 +56,48 @@ void BlitCommandEncoder::copy_bytes(Buffer* source,
   command.to = target->data() + target_offset;
   command.from = source->data() + source_offset;
   command.byte_count = byte_count;
+}
+
+bool BlitCommandEncoder::has_commands(const char* action,
+                                      const IndirectCommandBuffer* commands,
+                                      NS::Range range) {
+  const std::uint64_t count = commands != nullptr ? commands->count() : 0;
+  if (commands != nullptr && range.location <= count && range.length <= count - range.location) {
+    return true;
+  }
+  buffer().reject(MTL::CommandBufferErrorInvalidResource,
+                  "{}: commands {} to {} of an indirect command buffer of {}", action,
+                  range.location, range.location + range.length, count);
+  return false;
+}
+
+void BlitCommandEncoder::reset_commands(IndirectCommandBuffer* target, NS::Range range) {
+  constexpr const char* kAction = "resetCommandsInBuffer";
+  if (!is_open(kAction) || !has_commands(kAction, target, range)) {
+    return;
+  }
+  buffer().keep(target);
+  auto& command = append<FillCommand>();
+  command.to = reinterpret_cast<std::byte*>(&target->command(range.location));
+  command.byte_count = range.length * sizeof(abi::IndirectCommand);
+  command.value = 0;
+}
+
+void BlitCommandEncoder::copy_commands(IndirectCommandBuffer* source,
+                                       NS::Range range,
+                                       IndirectCommandBuffer* target,
+                                       std::uint64_t index) {
+  constexpr const char* kAction = "copyIndirectCommandBuffer";
+  if (!is_open(kAction) || !has_commands(kAction, source, range) ||
+      !has_commands(kAction, target, NS::Range(index, range.length))) {
+    return;
+  }
+  buffer().keep(source);
+  buffer().keep(target);
+  auto& command = append<CopyCommand>();
+  command.to = reinterpret_cast<std::byte*>(&target->command(index));
+  command.from = reinterpret_cast<const std::byte*>(&source->command(range.location));
+  command.byte_count = range.length * sizeof(abi::IndirectCommand);
 }
 
 void BlitCommandEncoder::resolve(CounterSampleBuffer* samples,
@@ -171,5 +214,31 @@ void MTL::BlitCommandEncoder::resolveCounters(const MTL::CounterSampleBuffer* sa
   if (auto* self = impl<Body>(this)) {
     self->resolve(impl<driver::CounterSampleBuffer>(sampleBuffer), range,
                   impl<driver::Buffer>(destinationBuffer), destinationOffset);
+  }
+}
+
+void MTL::BlitCommandEncoder::resetCommandsInBuffer(const MTL::IndirectCommandBuffer* buffer,
+                                                    NS::Range range) {
+  if (auto* self = impl<Body>(this)) {
+    self->reset_commands(impl<driver::IndirectCommandBuffer>(buffer), range);
+  }
+}
+
+void MTL::BlitCommandEncoder::copyIndirectCommandBuffer(
+    const MTL::IndirectCommandBuffer* source,
+    NS::Range sourceRange,
+    const MTL::IndirectCommandBuffer* destination,
+    NS::UInteger destinationIndex) {
+  if (auto* self = impl<Body>(this)) {
+    self->copy_commands(impl<driver::IndirectCommandBuffer>(source), sourceRange,
+                        impl<driver::IndirectCommandBuffer>(destination), destinationIndex);
+  }
+}
+
+void MTL::BlitCommandEncoder::optimizeIndirectCommandBuffer(
+    const MTL::IndirectCommandBuffer* indirectCommandBuffer, NS::Range) {
+  if (auto* self = impl<Body>(this)) {
+    impl<driver::IndirectCommandBuffer>(indirectCommandBuffer);
+    self->ignore("optimizeIndirectCommandBuffer");
   }
 }

@@ -8,6 +8,7 @@
 
 namespace pewter::driver {
 
+class IndirectCommandBuffer;
 class Texture;
 
 /// A copy between two textures.
@@ -46,6 +47,11 @@ class BlitCommandEncoder final : public CommandEncoder {
                   Buffer* target,
                   std::uint64_t target_offset,
                   std::uint64_t byte_count);
+  void reset_commands(IndirectCommandBuffer* target, NS::Range range);
+  void copy_commands(IndirectCommandBuffer* source,
+                     NS::Range range,
+                     IndirectCommandBuffer* target,
+                     std::uint64_t index);
   void copy_between_textures(const TextureCopy& copy);
   void copy_with_buffer(bool into_texture,
                         Texture* texture,
@@ -76,6 +82,7 @@ class BlitCommandEncoder final : public CommandEncoder {
                    std::uint64_t slice,
                    TexelRegion& region);
   void append_copy(const TexelRegion& to, const TexelRegion& from);
+  bool has_commands(const char* action, const IndirectCommandBuffer* commands, NS::Range range);
   bool is_inside(const char* action,
                  const char* role,
                  const Buffer* target,

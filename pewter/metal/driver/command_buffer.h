@@ -116,6 +116,8 @@ class CommandBuffer final : public Object {
   bool start_grids(executor::GridRun& run, DispatchCommand& first);
   bool check_grids(const executor::GridRun& run);
   bool read_grid(IndirectDispatchCommand& command);
+  /// Puts the dispatches of an indirect command buffer behind the command.
+  bool expand(ExecuteCommandsCommand& execute);
   bool check(const executor::Fault& fault, const ComputePipelineState& pipeline);
   bool check(const executor::Fault& fault, const char* action);
   bool fail_wait(const WaitCommand& wait);

@@ -122,6 +122,10 @@ CommandBuffer::Progress CommandBuffer::execute(executor::GridRun& run, bool may_
           next = after_running_;
         }
         break;
+      case CommandKind::ExecuteCommands:
+        goes_on = expand(static_cast<ExecuteCommandsCommand&>(command));
+        next = command.next;
+        break;
       case CommandKind::Copy: {
         const auto& copy = static_cast<const CopyCommand&>(command);
         goes_on = check(executor::copy(copy.to, copy.from, copy.byte_count), "copyFromBuffer");

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "pewter/base/kernel_abi.h"
 #include "pewter/metal/driver/body.h"
 #include "pewter/metal/driver/texel_region.h"
 #include "pewter/metal/executor/grid_run.h"
@@ -17,11 +18,13 @@ namespace pewter::driver {
 class ComputePipelineState;
 class CounterSampleBuffer;
 class Event;
+class IndirectCommandBuffer;
 class Texture;
 
 enum class CommandKind : std::uint8_t {
   Dispatch,
   IndirectDispatch,
+  ExecuteCommands,
   Copy,
   CopyTexels,
   MakeLevels,
@@ -55,6 +58,21 @@ struct IndirectDispatchCommand : DispatchCommand {
   static constexpr CommandKind kKind = CommandKind::IndirectDispatch;
 
   const std::byte* threadgroups_per_grid;
+};
+
+/// Dispatches of an indirect command buffer, which are read when it runs.
+struct ExecuteCommandsCommand : Command {
+  static constexpr CommandKind kKind = CommandKind::ExecuteCommands;
+
+  const IndirectCommandBuffer* commands;
+  std::uint64_t first;
+  std::uint64_t count;
+  /// Where the range is, when it is read as well; null otherwise.
+  const std::byte* range;
+  /// What the commands may inherit.
+  const ComputePipelineState* pipeline;
+  abi::Launch launch;
+  abi::LogBuffer* log;
 };
 
 struct CopyCommand : Command {

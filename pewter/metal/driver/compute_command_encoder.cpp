@@ -60,7 +60,7 @@ void ComputeCommandEncoder::set_bytes(const void* bytes,
   void* copy = buffer().storage().allocate(length, kInlineAlignment);
   std::memcpy(copy, bytes, length);
   launch_.buffers[index] = copy;
-  slots_[index] = {nullptr, length};
+  slots_[index] = {nullptr, length, nullptr};
   is_checked_ = false;
 }
 
@@ -75,7 +75,7 @@ void ComputeCommandEncoder::set_buffer(Buffer* target, std::uint64_t offset, std
     return;
   }
   buffer().keep(target);
-  slots_[index].buffer = target;
+  slots_[index] = {target, 0, nullptr};
   bind("setBuffer", offset, index);
 }
 
@@ -175,10 +175,11 @@ bool ComputeCommandEncoder::has_valid_bindings() {
   }
   for (const compiler::Parameter& parameter : pipeline_->parameters) {
     const bool fits =
-        parameter.kind == compiler::ParameterKind::Buffer    ? is_bound(parameter)
-        : parameter.kind == compiler::ParameterKind::Texture ? is_texture_bound(parameter)
-        : parameter.kind == compiler::ParameterKind::Sampler ? is_sampler_bound(parameter)
-                                                             : true;
+        parameter.kind == compiler::ParameterKind::Buffer          ? is_bound(parameter)
+        : parameter.kind == compiler::ParameterKind::Texture       ? is_texture_bound(parameter)
+        : parameter.kind == compiler::ParameterKind::Sampler       ? is_sampler_bound(parameter)
+        : parameter.kind == compiler::ParameterKind::FunctionTable ? is_table_bound(parameter)
+                                                                   : true;
     if (!fits) {
       return false;
     }
@@ -192,7 +193,7 @@ bool ComputeCommandEncoder::is_bound(const compiler::Parameter& parameter) {
   if (index >= abi::kMaxBuffers || (pipeline_->required_buffers >> index & 1) == 0) {
     return true;
   }
-  if (launch_.buffers[index] == nullptr) {
+  if (launch_.buffers[index] == nullptr || slots_[index].table != nullptr) {
     buffer().reject(MTL::CommandBufferErrorInvalidResource,
                     "kernel '{}' has no buffer for parameter '{}' at index {}",
                     pipeline_->kernel_name, parameter.name, index);

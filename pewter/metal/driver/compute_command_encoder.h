@@ -11,7 +11,9 @@
 
 namespace pewter::driver {
 
+class IndirectCommandBuffer;
 class Texture;
+class VisibleFunctionTable;
 
 /// The body of MTL::ComputeCommandEncoder.
 ///
@@ -29,6 +31,7 @@ class ComputeCommandEncoder final : public CommandEncoder {
   void set_bytes(const void* bytes, std::uint64_t length, std::uint64_t index);
   void set_buffer(Buffer* buffer, std::uint64_t offset, std::uint64_t index);
   void set_buffer_offset(std::uint64_t offset, std::uint64_t index);
+  void set_function_table(VisibleFunctionTable* table, std::uint64_t index);
   void set_texture(Texture* texture, std::uint64_t index);
   /// Nothing takes the sampler away.
   void set_sampler(std::optional<std::uint64_t> bits, std::uint64_t index);
@@ -38,6 +41,9 @@ class ComputeCommandEncoder final : public CommandEncoder {
   void dispatch_groups(const MTL::Size& groups, const MTL::Size& group_size);
   void dispatch_groups(Buffer* arguments, std::uint64_t offset, const MTL::Size& group_size);
   void dispatch_threads(const MTL::Size& threads, const MTL::Size& group_size);
+
+  void execute(IndirectCommandBuffer* commands, NS::Range range);
+  void execute(IndirectCommandBuffer* commands, Buffer* range, std::uint64_t offset);
 
   /// Keeps a resource that kernels reach through pointers in buffers.
   void use(Object* resource);
@@ -54,6 +60,7 @@ class ComputeCommandEncoder final : public CommandEncoder {
   struct Slot {
     Buffer* buffer = nullptr;
     std::uint64_t available = 0;
+    const VisibleFunctionTable* table = nullptr;
   };
 
   /// What is bound to `[[texture(n)]]` and `[[sampler(n)]]`.
@@ -73,6 +80,8 @@ class ComputeCommandEncoder final : public CommandEncoder {
   bool has_valid_group(const MTL::Size& group_size);
   bool has_valid_bindings();
   bool is_bound(const compiler::Parameter& parameter);
+  bool is_table_bound(const compiler::Parameter& parameter);
+  void execute(IndirectCommandBuffer* commands, NS::Range range, const std::byte* place);
   bool lay_out_threadgroup_memory();
   bool set_grid(const std::uint64_t (&threads)[3], const MTL::Size& group_size);
   void record();

@@ -1,10 +1,12 @@
 #include <cstring>
 
 #include "pewter/metal/driver/compute_command_encoder.h"
+#include "pewter/metal/driver/function_table.h"
+#include "pewter/metal/driver/indirect_command_buffer.h"
 #include "pewter/metal/driver/sampler.h"
 #include "pewter/metal/driver/texture.h"
 
-// Textures, samplers and messages of MTL::ComputeCommandEncoder.
+// Textures, samplers, function tables and indirect commands of MTL::ComputeCommandEncoder.
 namespace pewter::driver {
 namespace {
 
@@ -118,6 +120,87 @@ bool ComputeCommandEncoder::is_sampler_bound(const compiler::Parameter& paramete
   return true;
 }
 
+void ComputeCommandEncoder::set_function_table(VisibleFunctionTable* table, std::uint64_t index) {
+  constexpr const char* kAction = "setVisibleFunctionTable";
+  if (!is_open(kAction) || !is_index(kAction, index, abi::kMaxBuffers)) {
+    return;
+  }
+  buffer().keep(table);
+  launch_.buffers[index] = table != nullptr ? table->data() : nullptr;
+  slots_[index] = {nullptr, 0, table};
+  is_checked_ = false;
+}
+
+bool ComputeCommandEncoder::is_table_bound(const compiler::Parameter& parameter) {
+  const std::uint32_t index = parameter.index;
+  if (index >= abi::kMaxBuffers || (pipeline_->required_buffers >> index & 1) == 0) {
+    return true;
+  }
+  const VisibleFunctionTable* table = slots_[index].table;
+  if (table == nullptr) {
+    buffer().reject(MTL::CommandBufferErrorInvalidResource,
+                    "kernel '{}' has no function table for parameter '{}' at index {}",
+                    pipeline_->kernel_name, parameter.name, index);
+    return false;
+  }
+  if (!table->fits(pipeline_->linked)) {
+    buffer().reject(MTL::CommandBufferErrorInvalidResource,
+                    "kernel '{}' has a function table for parameter '{}' at index {} that was made "
+                    "by a pipeline with other linked functions",
+                    pipeline_->kernel_name, parameter.name, index);
+    return false;
+  }
+  return true;
+}
+
+void ComputeCommandEncoder::execute(IndirectCommandBuffer* commands, NS::Range range) {
+  execute(commands, range, nullptr);
+}
+
+void ComputeCommandEncoder::execute(IndirectCommandBuffer* commands,
+                                    Buffer* range,
+                                    std::uint64_t offset) {
+  constexpr std::uint64_t kBytes = sizeof(MTL::IndirectCommandBufferExecutionRange);
+  if (range == nullptr || offset % alignof(std::uint32_t) != 0 || offset > range->length() ||
+      range->length() - offset < kBytes) {
+    if (is_open("executeCommandsInBuffer")) {
+      buffer().reject(MTL::CommandBufferErrorInvalidResource,
+                      "executeCommandsInBuffer reads {} bytes at offset {} of a range buffer of {} "
+                      "bytes; the offset must be a multiple of 4",
+                      kBytes, offset, range != nullptr ? range->length() : 0);
+    }
+    return;
+  }
+  buffer().keep(range);
+  execute(commands, NS::Range(0, 0), range->data() + offset);
+}
+
+void ComputeCommandEncoder::execute(IndirectCommandBuffer* commands,
+                                    NS::Range range,
+                                    const std::byte* place) {
+  if (!is_open("executeCommandsInBuffer")) {
+    return;
+  }
+  if (commands == nullptr || range.location > commands->count() ||
+      range.length > commands->count() - range.location) {
+    buffer().reject(
+        MTL::CommandBufferErrorInvalidResource,
+        "executeCommandsInBuffer: commands {} to {} of an indirect command buffer of {}",
+        range.location, range.location + range.length, commands != nullptr ? commands->count() : 0);
+    return;
+  }
+  buffer().keep(commands);
+  auto& command = append<ExecuteCommandsCommand>();
+  command.commands = commands;
+  command.first = range.location;
+  command.count = range.length;
+  command.range = place;
+  command.pipeline = pipeline_;
+  command.launch = launch_;
+  command.log = buffer().log_buffer();
+  overlaps_previous_ = false;
+}
+
 }  // namespace pewter::driver
 
 namespace driver = pewter::driver;
@@ -170,5 +253,39 @@ void MTL::ComputeCommandEncoder::setSamplerStates(const MTL::SamplerState* const
   for (NS::UInteger number = 0; number < range.length; ++number) {
     setSamplerState(samplers[number], lodMinClamps[number], lodMaxClamps[number],
                     range.location + number);
+  }
+}
+
+void MTL::ComputeCommandEncoder::setVisibleFunctionTable(
+    const MTL::VisibleFunctionTable* visibleFunctionTable, NS::UInteger bufferIndex) {
+  if (auto* self = impl<Body>(this)) {
+    self->set_function_table(visibleFunctionTable != nullptr
+                                 ? impl<driver::VisibleFunctionTable>(visibleFunctionTable)
+                                 : nullptr,
+                             bufferIndex);
+  }
+}
+
+void MTL::ComputeCommandEncoder::setVisibleFunctionTables(
+    const MTL::VisibleFunctionTable* const visibleFunctionTables[], NS::Range range) {
+  for (NS::UInteger number = 0; number < range.length; ++number) {
+    setVisibleFunctionTable(visibleFunctionTables[number], range.location + number);
+  }
+}
+
+void MTL::ComputeCommandEncoder::executeCommandsInBuffer(
+    const MTL::IndirectCommandBuffer* indirectCommandBuffer, NS::Range executionRange) {
+  if (auto* self = impl<Body>(this)) {
+    self->execute(impl<driver::IndirectCommandBuffer>(indirectCommandBuffer), executionRange);
+  }
+}
+
+void MTL::ComputeCommandEncoder::executeCommandsInBuffer(
+    const MTL::IndirectCommandBuffer* indirectCommandbuffer,
+    const MTL::Buffer* indirectRangeBuffer,
+    NS::UInteger indirectBufferOffset) {
+  if (auto* self = impl<Body>(this)) {
+    self->execute(impl<driver::IndirectCommandBuffer>(indirectCommandbuffer),
+                  impl<driver::Buffer>(indirectRangeBuffer), indirectBufferOffset);
   }
 }

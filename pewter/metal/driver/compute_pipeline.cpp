@@ -7,6 +7,7 @@
 
 #include "pewter/base/kernel_abi.h"
 #include "pewter/metal/driver/background.h"
+#include "pewter/metal/driver/binary_archive.h"
 #include "pewter/metal/driver/device.h"
 #include "pewter/metal/driver/ns_error.h"
 #include "pewter/metal/driver/pipeline_descriptor.h"
@@ -15,11 +16,7 @@
 namespace pewter::driver {
 namespace {
 
-/// A pipeline, or null and why.
-struct Outcome {
-  Ref<ComputePipelineState> pipeline;
-  Ref<foundation::Error> error;
-};
+using Outcome = PipelineOutcome;
 
 /// Whether the function constant that switches a parameter on, if any, does so.
 bool is_enabled(const compiler::Parameter& parameter, const Function& function) {
@@ -50,27 +47,97 @@ std::uint32_t thread_limit(const ComputePipelineDescriptor& descriptor, const Fu
   return static_cast<std::uint32_t>(limit);
 }
 
-Outcome unsupported(const std::string& text) {
-  return {nullptr, library_error(MTL::LibraryErrorUnsupported, text)};
+/// What a descriptor links: first what the host can put into tables.
+Result<std::vector<compiler::LinkedFunction>> linked_by(const ComputePipelineDescriptor& descriptor,
+                                                        std::size_t& tabled) {
+  std::vector<compiler::LinkedFunction> linked;
+  const LinkedFunctions* groups = descriptor.linked_functions.get();
+  if (groups == nullptr) {
+    return linked;
+  }
+  for (const auto* array :
+       {&groups->functions, &groups->binary_functions, &groups->private_functions}) {
+    tabled = array == &groups->private_functions ? linked.size() : tabled;
+    auto functions = linked_functions(array->get());
+    if (!functions) {
+      return functions.error();
+    }
+    linked.insert(linked.end(), functions->begin(), functions->end());
+  }
+  return linked;
 }
 
-Outcome build(const ComputePipelineDescriptor& descriptor) {
+Result<void> take_archives(const ComputePipelineDescriptor& descriptor,
+                           compiler::KernelRequest& request) {
+  if (!descriptor.binary_archives) {
+    return {};
+  }
+  for (const auto& item : descriptor.binary_archives->items) {
+    auto* archive = impl<BinaryArchive>(handle(item));
+    if (archive == nullptr) {
+      return failure("binaryArchives holds an object that is no binary archive");
+    }
+    request.archives.push_back(archive->code);
+  }
+  return {};
+}
+
+}  // namespace
+
+ComputePipelineState::~ComputePipelineState() {
+  if (support_indirect_command_buffers) {
+    device().forget_pipeline(this);
+  }
+}
+
+Result<std::vector<compiler::LinkedFunction>> linked_functions(const foundation::Array* functions) {
+  std::vector<compiler::LinkedFunction> linked;
+  if (functions == nullptr) {
+    return linked;
+  }
+  for (const auto& item : functions->items) {
+    auto* function = impl<Function>(handle(item));
+    if (function == nullptr) {
+      return failure("linked functions hold an object that is no function");
+    }
+    if (function->kernel.kind != compiler::FunctionKind::Visible) {
+      return failure(
+          fmt::format("'{}' is no visible function and cannot be linked", function->kernel.name));
+    }
+    linked.push_back({function->library, function->kernel.name, function->constants});
+  }
+  return linked;
+}
+
+Outcome build_pipeline(const ComputePipelineDescriptor& descriptor,
+                       MTL::PipelineOption options,
+                       const std::vector<compiler::LinkedFunction>& more,
+                       const std::shared_ptr<compiler::CodeArchive>& record) {
   const Function* function = descriptor.function.get();
   if (function == nullptr) {
     return {nullptr, library_error(MTL::LibraryErrorFunctionNotFound,
                                    "the pipeline descriptor has no compute function")};
   }
-  if (descriptor.linked_functions && !descriptor.linked_functions->is_empty()) {
-    return unsupported("linked functions are not supported yet");
+  auto pipeline = make_ref<ComputePipelineState>();
+  auto linked = linked_by(descriptor, pipeline->tabled);
+  if (!linked) {
+    return {nullptr, library_error(MTL::LibraryErrorUnsupported, linked.error().message)};
   }
-  if (descriptor.support_indirect_command_buffers) {
-    return unsupported("pipelines for indirect command buffers are not supported yet");
+  if (!more.empty()) {
+    linked->insert(linked->end(), more.begin(), more.end());
+    pipeline->tabled = linked->size();
   }
 
   const std::string& name = function->kernel.name;
   compiler::KernelRequest request;
   request.kernel = name;
   request.constants = function->constants;
+  request.linked = *linked;
+  request.only_from_archives = (options & MTL::PipelineOptionFailOnBinaryArchiveMiss) != 0;
+  request.record = record;
+  if (auto taken = take_archives(descriptor, request); !taken) {
+    return {nullptr, library_error(MTL::LibraryErrorUnsupported, taken.error().message)};
+  }
   const std::uint32_t* required = function->kernel.required_threads;
   auto variants = KernelVariants::create(function->library, std::move(request),
                                          {required[0], required[1], required[2]});
@@ -78,8 +145,13 @@ Outcome build(const ComputePipelineDescriptor& descriptor) {
     return {nullptr, compile_error(variants.error())};
   }
 
-  auto pipeline = make_ref<ComputePipelineState>();
   pipeline->variants = std::move(*variants);
+  pipeline->linked = std::move(*linked);
+  pipeline->added = more;
+  if (!pipeline->linked.empty() || descriptor.support_adding_binary_functions) {
+    pipeline->descriptor = Ref<ComputePipelineDescriptor>::adopt(
+        static_cast<ComputePipelineDescriptor*>(descriptor.copy()));
+  }
   const compiler::KernelCode& code = pipeline->variants->code();
   pipeline->kernel_name = name;
   pipeline->label = descriptor.label;
@@ -97,8 +169,14 @@ Outcome build(const ComputePipelineDescriptor& descriptor) {
   std::copy_n(function->kernel.required_threads, 3, pipeline->required_threads);
   pipeline->group_size_is_multiple_of_width = descriptor.group_size_is_multiple_of_width;
   pipeline->shader_validation = descriptor.shader_validation;
+  if (descriptor.support_indirect_command_buffers) {
+    pipeline->support_indirect_command_buffers = true;
+    device().know_pipeline(pipeline.get());
+  }
   return {std::move(pipeline), nullptr};
 }
+
+namespace {
 
 Ref<ComputePipelineDescriptor> descriptor_for(const MTL::Function* function,
                                               const std::source_location& where) {
@@ -135,7 +213,7 @@ MTL::ComputePipelineState* build_now(const MTL::Device* owner,
   if (impl<Device>(owner, where) == nullptr) {
     return nullptr;
   }
-  auto outcome = build(descriptor);
+  auto outcome = build_pipeline(descriptor, options);
   report(error, std::move(outcome.error));
   if (reflection != nullptr) {
     // metal-cpp declares the place constant, and Metal writes to it all the same.
@@ -154,7 +232,7 @@ void build_later(const MTL::Device* owner,
     return;
   }
   run_in_background([descriptor = std::move(descriptor), options, handler] {
-    const auto outcome = build(*descriptor);
+    const auto outcome = build_pipeline(*descriptor, options);
     const auto reflection = reflect(outcome, options);
     handler(handle(outcome.pipeline), handle(reflection), handle(outcome.error));
   });

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Metal/MTLComputePipeline.hpp>
+#include <Metal/MTLDevice.hpp>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -10,6 +11,9 @@
 #include "pewter/compiler/compiler.h"
 #include "pewter/metal/driver/body.h"
 #include "pewter/metal/driver/kernel_variants.h"
+#include "pewter/metal/driver/pipeline_descriptor.h"
+#include "pewter/metal/foundation/collections.h"
+#include "pewter/metal/foundation/error.h"
 
 namespace pewter::driver {
 
@@ -21,6 +25,7 @@ class ComputePipelineState final : public Object {
   static constexpr ClassInfo kClass{"MTL::ComputePipelineState", &Object::kClass};
 
   ComputePipelineState() : Object(kClass) {}
+  ~ComputePipelineState() override;
 
   std::unique_ptr<const KernelVariants> variants;
   /// The kernel's own name, for messages.
@@ -44,6 +49,31 @@ class ComputePipelineState final : public Object {
   bool support_indirect_command_buffers = false;
   MTL::ShaderValidation shader_validation = MTL::ShaderValidationDefault;
   mutable std::atomic<std::uint32_t> group_ns = 0;
+
+  /// What it was made from; null unless it can be made anew with more functions.
+  Ref<ComputePipelineDescriptor> descriptor;
+  /// The functions that it may call, in the order of their numbers.
+  std::vector<compiler::LinkedFunction> linked;
+  /// Those of them, at the end, that its descriptor does not have.
+  std::vector<compiler::LinkedFunction> added;
+  /// Those of them, from the start, that the host may put into tables.
+  std::size_t tabled = 0;
 };
+
+/// A pipeline, or null and why.
+struct PipelineOutcome {
+  Ref<ComputePipelineState> pipeline;
+  Ref<foundation::Error> error;
+};
+
+/// `more` are functions to link besides those of the descriptor. What is compiled goes into
+/// `record` too, if there is one.
+PipelineOutcome build_pipeline(const ComputePipelineDescriptor& descriptor,
+                               MTL::PipelineOption options,
+                               const std::vector<compiler::LinkedFunction>& more = {},
+                               const std::shared_ptr<compiler::CodeArchive>& record = nullptr);
+
+/// The visible functions of an array of MTL::Function. Fails when one of them is none.
+Result<std::vector<compiler::LinkedFunction>> linked_functions(const foundation::Array* functions);
 
 }  // namespace pewter::driver

@@ -64,6 +64,21 @@ Device& device() {
   return instance;
 }
 
+void Device::know_pipeline(const Object* pipeline) {
+  std::scoped_lock lock(mutex_);
+  pipelines_.insert(reinterpret_cast<std::uintptr_t>(pipeline));
+}
+
+void Device::forget_pipeline(const Object* pipeline) {
+  std::scoped_lock lock(mutex_);
+  pipelines_.erase(reinterpret_cast<std::uintptr_t>(pipeline));
+}
+
+bool Device::knows_pipeline(std::uint64_t address) const {
+  std::scoped_lock lock(mutex_);
+  return pipelines_.count(address) != 0;
+}
+
 }  // namespace pewter::driver
 
 namespace driver = pewter::driver;

@@ -3,6 +3,8 @@
 #include <Metal/MTLDevice.hpp>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
+#include <set>
 #include <string>
 
 #include "pewter/metal/driver/body.h"
@@ -40,6 +42,11 @@ class Device final : public Object {
   std::uint64_t max_buffer_length() const;
   std::uint64_t recommended_working_set() const { return memory_bytes_ / 4 * 3 / 4096 * 4096; }
 
+  /// Pipelines that indirect command buffers may name by their address: live ones alone.
+  void know_pipeline(const Object* pipeline);
+  void forget_pipeline(const Object* pipeline);
+  bool knows_pipeline(std::uint64_t address) const;
+
   Ref<String> name;
   Ref<Architecture> architecture;
   std::uint64_t registry_id = 0;
@@ -48,6 +55,8 @@ class Device final : public Object {
  private:
   const std::uint64_t memory_bytes_;
   std::atomic<std::uint64_t> allocated_ = 0;
+  mutable std::mutex mutex_;  // guards the member below
+  std::set<std::uint64_t> pipelines_;
 };
 
 /// The process's device; made at the first call, whatever PEWTER_DEVICE says.

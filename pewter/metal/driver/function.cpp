@@ -199,7 +199,12 @@ MTL::Device* MTL::Function::device() const {
 }
 
 MTL::FunctionType MTL::Function::functionType() const {
-  return impl<Body>(this) != nullptr ? FunctionTypeKernel : static_cast<FunctionType>(0);
+  auto* self = impl<Body>(this);
+  if (self == nullptr) {
+    return static_cast<FunctionType>(0);
+  }
+  return self->kernel.kind == pewter::compiler::FunctionKind::Visible ? FunctionTypeVisible
+                                                                      : FunctionTypeKernel;
 }
 
 MTL::FunctionOptions MTL::Function::options() const {

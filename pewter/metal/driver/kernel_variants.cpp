@@ -31,6 +31,13 @@ Result<std::unique_ptr<KernelVariants>, compiler::CompileFailure> KernelVariants
   if (auto built = build(*variants->library_, variants->request_, variants->first_); !built) {
     return std::move(built).error();
   }
+  if (variants->request_.record != nullptr && !variants->first_.code->handles_parts) {
+    // Most dispatches have a last group that is smaller than the others.
+    variants->find(variants->first_.shape, true);
+  }
+  // What a dispatch asks for later is compiled, whatever the pipeline was made from.
+  variants->request_.record = nullptr;
+  variants->request_.only_from_archives = false;
   return variants;
 }
 

@@ -6,6 +6,7 @@ namespace MTL {
 
 NS::ErrorDomain const LibraryErrorDomain = MTLSTR("MTLLibraryErrorDomain");
 NS::ErrorDomain const CommandBufferErrorDomain = MTLSTR("MTLCommandBufferErrorDomain");
+NS::ErrorDomain const BinaryArchiveDomain = MTLSTR("MTLBinaryArchiveDomain");
 NS::ErrorDomain const CaptureErrorDomain = MTLSTR("MTLCaptureErrorDomain");
 NS::ErrorDomain const CounterErrorDomain = MTLSTR("MTLCounterErrorDomain");
 NS::ErrorUserInfoKey const CommandBufferEncoderInfoErrorKey =
@@ -25,6 +26,10 @@ Ref<Error> library_error(MTL::LibraryError code, std::string_view text) {
 
 Ref<Error> command_buffer_error(MTL::CommandBufferError code, std::string_view text) {
   return make_error(MTL::CommandBufferErrorDomain, static_cast<NS::Integer>(code), text);
+}
+
+Ref<Error> binary_archive_error(MTL::BinaryArchiveError code, std::string_view text) {
+  return make_error(MTL::BinaryArchiveDomain, static_cast<NS::Integer>(code), text);
 }
 
 Ref<Error> capture_error(MTL::CaptureError code, std::string_view text) {

@@ -12,6 +12,8 @@ namespace pewter::driver {
 foundation::Ref<foundation::Error> library_error(MTL::LibraryError code, std::string_view text);
 foundation::Ref<foundation::Error> command_buffer_error(MTL::CommandBufferError code,
                                                         std::string_view text);
+foundation::Ref<foundation::Error> binary_archive_error(MTL::BinaryArchiveError code,
+                                                        std::string_view text);
 foundation::Ref<foundation::Error> capture_error(MTL::CaptureError code, std::string_view text);
 foundation::Ref<foundation::Error> counter_error(MTL::CounterSampleBufferError code,
                                                  std::string_view text);

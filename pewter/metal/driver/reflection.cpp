@@ -47,10 +47,13 @@ StructMember::StructMember(const compiler::Member& described)
       name(make_string(described.name)),
       offset(described.offset),
       argument_index(described.id),
-      data_type(described.is_pointer   ? MTL::DataTypePointer
-                : described.is_texture ? MTL::DataTypeTexture
-                : described.is_sampler ? MTL::DataTypeSampler
-                                       : driver::data_type(described.type)) {
+      data_type(described.is_pointer          ? MTL::DataTypePointer
+                : described.is_texture        ? MTL::DataTypeTexture
+                : described.is_sampler        ? MTL::DataTypeSampler
+                : described.is_function_table ? MTL::DataTypeVisibleFunctionTable
+                : described.is_pipeline       ? MTL::DataTypeComputePipeline
+                : described.is_command_buffer ? MTL::DataTypeIndirectCommandBuffer
+                                              : driver::data_type(described.type)) {
   auto element = described.is_pointer ? pointer_to(described) : nullptr;
   if (described.count > 1) {
     array = make_ref<ArrayType>();
@@ -110,7 +113,7 @@ Object* new_binding(const compiler::Parameter& parameter) {
 /// MTL::BindingType and MTL::ArgumentType have the same numbers.
 template <typename Type>
 Type type_number(const ParameterFacts& facts) {
-  constexpr Type kNumbers[] = {Type(0), Type(1), Type(0), Type(2), Type(3)};
+  constexpr Type kNumbers[] = {Type(0), Type(1), Type(0), Type(2), Type(3), Type(24)};
   return kNumbers[static_cast<std::size_t>(facts.kind)];
 }
 

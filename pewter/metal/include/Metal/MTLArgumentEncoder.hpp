@@ -7,9 +7,12 @@
 namespace MTL {
 
 class Buffer;
+class ComputePipelineState;
 class Device;
+class IndirectCommandBuffer;
 class SamplerState;
 class Texture;
+class VisibleFunctionTable;
 
 static const NS::UInteger AttributeStrideStatic = NS::UIntegerMax;
 
@@ -40,6 +43,16 @@ class _MTL_EXPORT ArgumentEncoder : public NS::Referencing<ArgumentEncoder> {
   void setTextures(const Texture* const textures[], NS::Range range);
   void setSamplerState(const SamplerState* sampler, NS::UInteger index);
   void setSamplerStates(const SamplerState* const samplers[], NS::Range range);
+
+  void setComputePipelineState(const ComputePipelineState* pipeline, NS::UInteger index);
+  void setComputePipelineStates(const ComputePipelineState* const pipelines[], NS::Range range);
+  void setIndirectCommandBuffer(const IndirectCommandBuffer* indirectCommandBuffer,
+                                NS::UInteger index);
+  void setIndirectCommandBuffers(const IndirectCommandBuffer* const buffers[], NS::Range range);
+  void setVisibleFunctionTable(const VisibleFunctionTable* visibleFunctionTable,
+                               NS::UInteger index);
+  void setVisibleFunctionTables(const VisibleFunctionTable* const visibleFunctionTables[],
+                                NS::Range range);
 
   /// Where the bytes of a constant member go; null when there is no such member.
   void* constantData(NS::UInteger index);

@@ -11,6 +11,7 @@ namespace MTL {
 class Buffer;
 class CounterSampleBuffer;
 class Fence;
+class IndirectCommandBuffer;
 class Resource;
 class Texture;
 
@@ -96,6 +97,14 @@ class _MTL_EXPORT BlitCommandEncoder : public NS::Referencing<BlitCommandEncoder
   void optimizeContentsForGPUAccess(const Texture* texture, NS::UInteger slice, NS::UInteger level);
   void optimizeContentsForCPUAccess(const Texture* texture);
   void optimizeContentsForCPUAccess(const Texture* texture, NS::UInteger slice, NS::UInteger level);
+
+  void resetCommandsInBuffer(const IndirectCommandBuffer* buffer, NS::Range range);
+  void copyIndirectCommandBuffer(const IndirectCommandBuffer* source,
+                                 NS::Range sourceRange,
+                                 const IndirectCommandBuffer* destination,
+                                 NS::UInteger destinationIndex);
+  void optimizeIndirectCommandBuffer(const IndirectCommandBuffer* indirectCommandBuffer,
+                                     NS::Range range);
 
   void updateFence(const Fence* fence);
   void waitForFence(const Fence* fence);

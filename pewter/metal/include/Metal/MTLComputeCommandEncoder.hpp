@@ -14,9 +14,11 @@ class ComputePipelineState;
 class CounterSampleBuffer;
 class Fence;
 class Heap;
+class IndirectCommandBuffer;
 class Resource;
 class SamplerState;
 class Texture;
+class VisibleFunctionTable;
 
 struct DispatchThreadgroupsIndirectArguments {
   std::uint32_t threadgroupsPerGrid[3];
@@ -56,6 +58,11 @@ class _MTL_EXPORT ComputeCommandEncoder
                   const NS::UInteger* strides,
                   NS::Range range);
 
+  void setVisibleFunctionTable(const VisibleFunctionTable* visibleFunctionTable,
+                               NS::UInteger bufferIndex);
+  void setVisibleFunctionTables(const VisibleFunctionTable* const visibleFunctionTables[],
+                                NS::Range range);
+
   void setTexture(const Texture* texture, NS::UInteger index);
   void setTextures(const Texture* const textures[], NS::Range range);
   void setSamplerState(const SamplerState* sampler, NS::UInteger index);
@@ -80,6 +87,13 @@ class _MTL_EXPORT ComputeCommandEncoder
                             NS::UInteger indirectBufferOffset,
                             MTL::Size threadsPerThreadgroup);
   void dispatchThreads(MTL::Size threadsPerGrid, MTL::Size threadsPerThreadgroup);
+
+  /// Commands are read when they run, so that kernels before may have written them.
+  void executeCommandsInBuffer(const IndirectCommandBuffer* indirectCommandBuffer,
+                               NS::Range executionRange);
+  void executeCommandsInBuffer(const IndirectCommandBuffer* indirectCommandbuffer,
+                               const Buffer* indirectRangeBuffer,
+                               NS::UInteger indirectBufferOffset);
 
   void updateFence(const Fence* fence);
   void waitForFence(const Fence* fence);

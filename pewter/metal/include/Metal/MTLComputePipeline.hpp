@@ -10,7 +10,10 @@ namespace MTL {
 
 class Device;
 class Function;
+class FunctionHandle;
 class LinkedFunctions;
+class VisibleFunctionTable;
+class VisibleFunctionTableDescriptor;
 
 /// What a kernel expects to be bound.
 class _MTL_EXPORT ComputePipelineReflection : public NS::Referencing<ComputePipelineReflection> {
@@ -85,6 +88,13 @@ class _MTL_EXPORT ComputePipelineState : public NS::Referencing<ComputePipelineS
   bool supportIndirectCommandBuffers() const;
   MTL::ResourceID gpuResourceID() const;
   MTL::ShaderValidation shaderValidation() const;
+
+  /// A function that the pipeline is linked with; null when it is not.
+  FunctionHandle* functionHandle(const Function* function);
+  FunctionHandle* functionHandle(const NS::String* name);
+  /// The same pipeline, linked with more functions; its tables serve this one as well.
+  ComputePipelineState* newComputePipelineState(const NS::Array* functions, NS::Error** error);
+  VisibleFunctionTable* newVisibleFunctionTable(const VisibleFunctionTableDescriptor* descriptor);
 };
 
 }  // namespace MTL

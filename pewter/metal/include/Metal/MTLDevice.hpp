@@ -12,6 +12,8 @@
 namespace MTL {
 
 class ArgumentEncoder;
+class BinaryArchive;
+class BinaryArchiveDescriptor;
 class Buffer;
 class CommandQueue;
 class CommandQueueDescriptor;
@@ -27,6 +29,8 @@ class Fence;
 class Function;
 class Heap;
 class HeapDescriptor;
+class IndirectCommandBuffer;
+class IndirectCommandBufferDescriptor;
 class Library;
 class LogState;
 class LogStateDescriptor;
@@ -309,6 +313,15 @@ class _MTL_EXPORT Device : public NS::Referencing<Device> {
 
   ArgumentEncoder* newArgumentEncoder(const NS::Array* arguments);
   ArgumentEncoder* newArgumentEncoder(const BufferBinding* bufferBinding);
+
+  /// For `maxCount` commands. Null, with the reason in the log, when the descriptor asks for what
+  /// the device does not have.
+  IndirectCommandBuffer* newIndirectCommandBuffer(const IndirectCommandBufferDescriptor* descriptor,
+                                                  NS::UInteger maxCount,
+                                                  MTL::ResourceOptions options);
+
+  /// Empty when the descriptor has no URL; otherwise what is in the file.
+  BinaryArchive* newBinaryArchive(const BinaryArchiveDescriptor* descriptor, NS::Error** error);
 
   Fence* newFence();
   Event* newEvent();
