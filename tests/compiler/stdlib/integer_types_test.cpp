@@ -144,7 +144,8 @@ std::vector<Wide> awkward_integers(const Type& type) {
   return values;
 }
 
-/// The rows computed by a kernel for scalars; and how many components of the vector forms differ.
+/// The rows computed by a kernel for scalars and for vectors, whose component k belongs to the
+/// thread k further on.
 std::string kernel_for(const Type& type, const std::vector<IntegerRow>& rows) {
   const std::string name = type.name;
   std::string source = "#include <metal_stdlib>\nusing namespace metal;\n";
@@ -159,17 +160,20 @@ std::string kernel_for(const Type& type, const std::vector<IntegerRow>& rows) {
               " z) { return ulong(" + rows[row].expression + "); }\n";
     source += "ulong3 v" + index + "(" + name + "3 x, " + name + "3 y, " + name +
               "3 z) { return ulong3(" + vector_expression + "); }\n";
-    body += "  out[" + index + " * n + i] = s" + index + "(x, y, z);\n" +  //
-            "  bad[" + index + " * n + i] = any(v" + index + "(" + name + "3(z, x, y), " + name +
-            "3(x, y, z), " + name + "3(y, z, x)) != ulong3(s" + index + "(z, x, y), s" + index +
-            "(x, y, z), s" + index + "(y, z, x)));\n";
+    body += "  out[" + index + " * n + i] = s" + index + "(x0, y0, z0);\n" +  //
+            "  vectors[" + index + " * n + i] = v" + index + "(" + name + "3(x0, x1, x2), " + name +
+            "3(y0, y1, y2), " + name + "3(z0, z1, z2));\n";
+  }
+  std::string inputs;
+  for (const std::string k : {"0", "1", "2"}) {
+    inputs += "  const uint at" + k + " = 3 * ((i + " + k + ") % n);\n  const " + name + " x" + k +
+              " = " + name + "(xs[at" + k + "]), y" + k + " = " + name + "(xs[at" + k +
+              " + 1]), z" + k + " = " + name + "(xs[at" + k + " + 2]);\n";
   }
   return source +
          "kernel void f(device const ulong* xs [[buffer(0)]], device ulong* out [[buffer(1)]],\n" +
-         "  device uint* bad [[buffer(2)]], uint i [[thread_position_in_grid]],\n" +
-         "  uint n [[threads_per_grid]]) {\n  const " + name + " x = " + name +
-         "(xs[3 * i]), y = " + name + "(xs[3 * i + 1]), z = " + name + "(xs[3 * i + 2]);\n" + body +
-         "}\n";
+         "  device packed_ulong3* vectors [[buffer(2)]], uint i [[thread_position_in_grid]],\n" +
+         "  uint n [[threads_per_grid]]) {\n" + inputs + body + "}\n";
 }
 
 void check_rows(const Type& type, const std::vector<IntegerRow>& rows) {
@@ -186,9 +190,9 @@ void check_rows(const Type& type, const std::vector<IntegerRow>& rows) {
   }
   const std::size_t count = inputs.size() / 3;
   std::vector<std::uint64_t> out(rows.size() * count);
-  std::vector<std::uint32_t> bad(rows.size() * count, 1);
+  std::vector<std::uint64_t> vectors(rows.size() * count * 3, 77);
 
-  gpu.run(kernel_for(type, rows), "f", {.grid = size(count)}, inputs, out, bad);
+  gpu.run(kernel_for(type, rows), "f", {.grid = size(count)}, inputs, out, vectors);
 
   for (std::size_t row = 0; row < rows.size(); ++row) {
     for (std::size_t index = 0; index < count; ++index) {
@@ -200,7 +204,11 @@ void check_rows(const Type& type, const std::vector<IntegerRow>& rows) {
       CAPTURE(static_cast<std::int64_t>(input(0)));
       CAPTURE(static_cast<std::int64_t>(input(1)));
       CHECK_MESSAGE(out[row * count + index] == expected, rows[row].expression);
-      CHECK_MESSAGE(bad[row * count + index] == 0, "vectors: ", rows[row].expression);
+      for (std::size_t component = 0; component < 3; ++component) {
+        CHECK_MESSAGE(vectors[(row * count + index) * 3 + component] ==
+                          out[row * count + (index + component) % count],
+                      "vectors: ", rows[row].expression);
+      }
     }
   }
 }

@@ -117,41 +117,70 @@ double half_ulp_error(float got, double wanted) {
   return std::fabs(got - wanted) / unit;
 }
 
-std::string type_kernel(const std::string& type, const std::vector<std::string>& expressions) {
-  std::string source =
-      "#include <metal_stdlib>\nusing namespace metal;\n"
-      "bool same(float a, float b) { return a == b || (isnan(a) && isnan(b)); }\n";
+std::string list(const char* name, std::size_t width) {
+  std::string text;
+  for (std::size_t k = 0; k < width; ++k) {
+    text += (k == 0 ? "" : ", ") + std::string(name) + std::to_string(k);
+  }
+  return text;
+}
+
+// Which vector form of a function runs: one for a type, another for the next type. All of them are
+// compiled, down to the types that they return.
+std::size_t width_of(std::size_t row, const std::string& type) {
+  return 2 + (row + type.size()) % 3;
+}
+
+/// Component k of a vector belongs to the thread k further on, which computes it as a scalar.
+std::string type_kernel(const std::string& type,
+                        const std::vector<std::string>& expressions,
+                        std::size_t first_row) {
+  std::string source = "#include <metal_stdlib>\nusing namespace metal;\n";
   std::string body;
   for (std::size_t row = 0; row < expressions.size(); ++row) {
     const std::string index = std::to_string(row);
-    source += "template <typename V> V f" + index + "(V x, V y, V z) { return " + expressions[row] +
-              "; }\n";
-    body += "  { const T s = f" + index + "(x, y, z);\n    out[" + index + " * n + i] = s;\n";
-    body += "    const vec<T, 2> a = f" + index +
-            "(vec<T, 2>(z, x), vec<T, 2>(x, y), vec<T, 2>(y, z));\n";
-    body += "    const vec<T, 3> b = f" + index +
-            "(vec<T, 3>(z, x, y), vec<T, 3>(x, y, z), vec<T, 3>(y, z, x));\n";
-    body += "    const vec<T, 4> c = f" + index +
-            "(vec<T, 4>(x, y, z, x), vec<T, 4>(x, z, x, y), vec<T, 4>(y, x, y, z));\n";
-    body += "    bad[" + index + " * n + i] = !same(a.y, s) || !same(b.y, s) || !same(c.w, s) ||\n";
-    body += "        !same(b.x, a.x) || !same(b.z, f" + index + "(y, z, x)); }\n";
+    source += "template <typename V> auto f" + index + "(V x, V y, V z) { return " +
+              expressions[row] + "; }\n";
+    for (const std::string form : {"2", "3", "4"}) {
+      const std::string vector = type + form;
+      source += "static_assert(is_same_v<decltype(f" + index + "(" + vector + "(), " + vector +
+                "(), " + vector + "())), " + vector + ">);\n";
+    }
+    const std::size_t width = width_of(first_row + row, type);
+    const std::string vector = type + std::to_string(width);
+    body += "  { out[" + index + " * n + i] = f" + index + "(x0, y0, z0);\n    const " + vector +
+            " v = f" + index + "(" + vector + "(" + list("x", width) + "), " + vector + "(" +
+            list("y", width) + "), " + vector + "(" + list("z", width) + "));\n";
+    for (std::size_t k = 0; k < width; ++k) {
+      body += "    vectors[(" + index + " * n + i) * 4 + " + std::to_string(k) + "] = v[" +
+              std::to_string(k) + "];\n";
+    }
+    body += "  }\n";
+  }
+  std::string inputs;
+  for (const std::string k : {"0", "1", "2", "3"}) {
+    inputs += "  const uint at" + k + " = 3 * ((i + " + k + ") % n);\n  const " + type + " x" + k +
+              " = xs[at" + k + "], y" + k + " = xs[at" + k + " + 1], z" + k + " = xs[at" + k +
+              " + 2];\n";
   }
   return source +
          "kernel void f(device const float* xs [[buffer(0)]], device float* out [[buffer(1)]],\n" +
-         "  device uint* bad [[buffer(2)]], uint i [[thread_position_in_grid]],\n" +
-         "  uint n [[threads_per_grid]]) {\n  typedef " + type +
-         " T;\n  const T x = T(xs[3 * i]), y = T(xs[3 * i + 1]), z = T(xs[3 * i + 2]);\n" + body +
-         "}\n";
+         "  device float* vectors [[buffer(2)]], uint i [[thread_position_in_grid]],\n" +
+         "  uint n [[threads_per_grid]]) {\n" + inputs + body + "}\n";
 }
 
 struct Outcome {
   std::vector<float> inputs;
   std::vector<float> out;
-  std::vector<std::uint32_t> bad;
 };
 
-// Functions that one kernel calls: each of them is called eleven times, and all calls are inlined.
-constexpr std::size_t kFunctionsOfKernel = 4;
+bool is_same(float a, float b) {
+  return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+// Functions that one kernel calls: each of them is called up to five times, and all calls are
+// inlined.
+constexpr std::size_t kFunctionsOfKernel = 8;
 
 Outcome run_expressions(const std::string& type, const std::vector<std::string>& expressions) {
   const Gpu gpu;
@@ -162,25 +191,26 @@ Outcome run_expressions(const std::string& type, const std::vector<std::string>&
     }
   }
   const std::size_t count = outcome.inputs.size() / 3;
-  outcome.out.resize(expressions.size() * count);
-  outcome.bad.resize(expressions.size() * count, 1);
 
   for (std::size_t first = 0; first < expressions.size(); first += kFunctionsOfKernel) {
     const std::size_t last = std::min(first + kFunctionsOfKernel, expressions.size());
     const std::vector<std::string> part(expressions.begin() + static_cast<std::ptrdiff_t>(first),
                                         expressions.begin() + static_cast<std::ptrdiff_t>(last));
     std::vector<float> out(part.size() * count);
-    std::vector<std::uint32_t> bad(part.size() * count, 1);
-    gpu.run(type_kernel(type, part), "f", {.grid = size(count)}, outcome.inputs, out, bad);
-    std::ranges::copy(out, outcome.out.begin() + static_cast<std::ptrdiff_t>(first * count));
-    std::ranges::copy(bad, outcome.bad.begin() + static_cast<std::ptrdiff_t>(first * count));
-  }
-
-  for (std::size_t row = 0; row < expressions.size(); ++row) {
-    for (std::size_t index = 0; index < count; ++index) {
-      CHECK_MESSAGE(outcome.bad[row * count + index] == 0, type, " vectors: ", expressions[row],
-                    " at x = ", outcome.inputs[3 * index]);
+    std::vector<float> vectors(part.size() * count * 4, 77.0F);
+    gpu.run(type_kernel(type, part, first), "f", {.grid = size(count)}, outcome.inputs, out,
+            vectors);
+    for (std::size_t row = 0; row < part.size(); ++row) {
+      for (std::size_t index = 0; index < count * width_of(first + row, type); ++index) {
+        const std::size_t thread = index % count;
+        const std::size_t component = index / count;
+        const float scalar = out[row * count + (thread + component) % count];
+        const float got = vectors[(row * count + thread) * 4 + component];
+        CHECK_MESSAGE(is_same(got, scalar), type, width_of(first + row, type), ": ", part[row],
+                      " at x = ", outcome.inputs[3 * ((thread + component) % count)]);
+      }
     }
+    outcome.out.insert(outcome.out.end(), out.begin(), out.end());
   }
   return outcome;
 }

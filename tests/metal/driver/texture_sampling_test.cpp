@@ -151,11 +151,17 @@ TEST_CASE("samplers written in the program take the same options") {
 TEST_CASE("NaN and infinite coordinates fall somewhere into the texture") {
   const Gpu gpu;
   const auto texture = make_filled(gpu, {.width = 4}, {1, 2, 3, 4});
-  for (const char* options : {"address::repeat, filter::linear", "address::mirrored_repeat",
-                              "address::clamp_to_edge, filter::linear"}) {
-    const Floats out = run(gpu, texture_kernel("texture2d<float>", "t.sample(s, c.xy)", options),
-                           texture.get(), along_x({NAN, INFINITY, -INFINITY, 1e30F}));
-    CHECK(out.size() == 4);
+  const auto pipeline = gpu.pipeline(texture_kernel("texture2d<float>", "t.sample(s, c.xy)"), "f");
+  for (const auto mode : {MTL::SamplerAddressModeRepeat, MTL::SamplerAddressModeMirrorRepeat,
+                          MTL::SamplerAddressModeClampToEdge}) {
+    const auto sampler =
+        make_sampler(gpu, [&](MTL::SamplerDescriptor* wanted) { wanted->setSAddressMode(mode); });
+    const Floats out = run(gpu, pipeline.get(), texture.get(),
+                           along_x({NAN, INFINITY, -INFINITY, 1e30F}), sampler.get());
+    for (const float value : out) {
+      CHECK(value >= 1);
+      CHECK(value <= 4);
+    }
   }
 }
 
@@ -169,13 +175,18 @@ TEST_CASE("levels are chosen by number, mixed by the mip filter and clamped") {
   const Floats levels = {0.5F, 0.5F, 0,     0, 0.5F, 0.5F, 1, 0, 0.5F, 0.5F, 1.25F, 0,
                          0.5F, 0.5F, 1.75F, 0, 0.5F, 0.5F, 9, 0, 0.5F, 0.5F, -3,    0};
   const std::string level = "t.sample(s, c.xy, level(c.z))";
+  const auto bound = gpu.pipeline(texture_kernel("texture2d<float>", level), "f");
+  const auto with = [&](MTL::SamplerMipFilter filter) {
+    const auto sampler = make_sampler(gpu, [&](MTL::SamplerDescriptor* wanted) {
+      wanted->setMipFilter(filter);
+      wanted->setMinFilter(MTL::SamplerMinMagFilterLinear);
+    });
+    return run(gpu, bound.get(), texture.get(), levels, sampler.get());
+  };
 
-  CHECK(run(gpu, texture_kernel("texture2d<float>", level, "mip_filter::none"), texture.get(),
-            levels) == Floats{100, 100, 100, 100, 100, 100});
-  CHECK(run(gpu, texture_kernel("texture2d<float>", level, "mip_filter::nearest"), texture.get(),
-            levels) == Floats{100, 200, 200, 300, 300, 100});
-  CHECK(run(gpu, texture_kernel("texture2d<float>", level, "mip_filter::linear, filter::linear"),
-            texture.get(), levels) == Floats{100, 200, 225, 275, 300, 100});
+  CHECK(with(MTL::SamplerMipFilterNotMipmapped) == Floats{100, 100, 100, 100, 100, 100});
+  CHECK(with(MTL::SamplerMipFilterNearest) == Floats{100, 200, 200, 300, 300, 100});
+  CHECK(with(MTL::SamplerMipFilterLinear) == Floats{100, 200, 225, 275, 300, 100});
   CHECK(run(gpu,
             texture_kernel("texture2d<float>", level, "mip_filter::linear, lod_clamp(0.5f, 1.5f)"),
             texture.get(), levels) == Floats{150, 200, 225, 250, 250, 150});

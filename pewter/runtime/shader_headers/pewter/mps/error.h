@@ -43,20 +43,30 @@ struct Cursor {
   }
 };
 
+// Reports are rare: their loops stay loops, so that they cost little to compile.
 inline void print(thread Cursor& out, constant const char* text) {
+#pragma nounroll
   for (uint i = 0; text[i] != 0; ++i) {
     out.put(text[i]);
   }
 }
 
 inline void print(thread Cursor& out, ulong number) {
-  ulong scale = 1;
-  while (number / scale >= 10) {
-    scale *= 10;
+  uint length = 1;
+#pragma nounroll
+  for (ulong rest = number; rest >= 10; rest /= 10) {
+    ++length;
   }
-  for (; scale > 0; scale /= 10) {
-    out.put(char('0' + number / scale % 10));
+  const uint kept = metal::min(length, out.room - 1);
+#pragma nounroll
+  for (uint i = length; i > 0; --i) {
+    if (i <= kept) {
+      out.at[i - 1] = char('0' + number % 10);
+    }
+    number /= 10;
   }
+  out.at += kept;
+  out.room -= kept;
 }
 
 inline void print(thread Cursor& out, long number) {
@@ -78,6 +88,7 @@ inline void print(thread Cursor& out, int number) {
 template <typename Text>
 inline void copy(device char* target, uint room, Text text) {
   Cursor out = {target, room};
+#pragma nounroll
   for (uint i = 0; text[i] != 0; ++i) {
     out.put(text[i]);
   }
