@@ -238,13 +238,13 @@ struct KernelRequest {
   std::map<std::uint32_t, ConstantBytes> constants;
   /// What the kernel may call besides its own library. In function tables, a function's number is
   /// its position here, counted from 1.
-  std::vector<LinkedFunction> linked;
+  std::vector<LinkedFunction> linked = {};
   /// Where code is looked for before it is compiled.
-  std::vector<std::shared_ptr<CodeArchive>> archives;
+  std::vector<std::shared_ptr<CodeArchive>> archives = {};
   /// Whether to fail rather than compile what no archive has.
   bool only_from_archives = false;
   /// Gets a copy of the code; may be null.
-  std::shared_ptr<CodeArchive> record;
+  std::shared_ptr<CodeArchive> record = nullptr;
   ExecutionMode mode = ExecutionMode::Default;
   /// Lanes of a program, a power of two from 8 to 1024; 0 lets the compiler choose, or
   /// `PEWTER_LANES`.
