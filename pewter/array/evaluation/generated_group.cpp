@@ -231,6 +231,7 @@ class Encoder {
   // Memory for the outputs: that of an input which dies here, when element i of it is read for
   // nothing but element i of the outputs.
   void give_memory() {
+    find_survivors();
     leaf_memory_.clear();
     for (const graph::Node* leaf : leaves_) {
       leaf_memory_.push_back(leaf->memory());
@@ -252,13 +253,34 @@ class Encoder {
     }
   }
 
+  // A member that somebody holds and that is not stored may be computed again, from its inputs.
+  void find_survivors() {
+    std::vector<Entry>& entries = tape_->entries();
+    for (std::size_t i = group_->members.size(); i-- > 0;) {
+      const std::uint32_t member = group_->members[i];
+      Entry& entry = entries[member];
+      entry.survives =
+          !entry.is_kept && member != group_->root && (entry.is_held || entry.survives);
+      for (const graph::NodePointer& input : entry.node->inputs) {
+        Entry* used = entry.survives ? tape_->find(input->origin()) : nullptr;
+        if (used != nullptr && used->group == entry.group) {
+          used->survives = true;
+        }
+      }
+    }
+  }
+
   bool dies_here(graph::Node& leaf) const {
     if (leaf.base || leaf.is_shared_memory || leaf.size != root_->size) {
       return false;
     }
     std::size_t uses = 0;
     for (const std::uint32_t member : group_->members) {
-      for (const graph::NodePointer& input : tape_->entries()[member].node->inputs) {
+      const Entry& entry = tape_->entries()[member];
+      for (const graph::NodePointer& input : entry.node->inputs) {
+        if (input.get() == &leaf && entry.survives) {
+          return false;
+        }
         uses += input.get() == &leaf ? 1 : 0;
       }
     }

@@ -30,6 +30,8 @@ struct Entry {
   std::int32_t group = kNone;
   /// Number of the step that computes it, within its group's kernel.
   std::uint16_t step = 0;
+  /// Whether it stays a computation, so that its inputs are needed once more.
+  bool survives = false;
 };
 
 /// Everything that has to be computed for some arrays, inputs before what uses them.
