@@ -74,7 +74,7 @@ array array::adopt(void* memory, Shape shape, Dtype dtype, std::function<void()>
       bytes > 0 ? runtime::allocator().adopt(memory, bytes, release) : runtime::Buffer();
   if (!adopted) {
     array copied(memory, count, dtype, std::move(shape), Placement::Device);
-    release();
+    std::exchange(release, nullptr)();
     return copied;
   }
   auto node = std::make_shared<graph::Node>();
@@ -187,9 +187,10 @@ array array::reshaped(Shape shape) const {
     throw std::invalid_argument("[array::reshaped] the array is not row contiguous; copy it first");
   }
   expect_count(*node_, graph::element_count(shape, size_of(dtype())));
-  Strides steps = graph::row_strides(shape);
-  return ops::traced_view(graph::make_view(node_, shape, std::move(steps), 0), *this, "reshaped",
-                          [shape](const array& other) { return other.reshaped(shape); });
+  auto view = graph::make_view(node_, shape, graph::row_strides(shape), 0);
+  return ops::traced_view(
+      std::move(view), *this, "reshaped",
+      [shape = std::move(shape)](const array& other) { return other.reshaped(shape); });
 }
 
 array array::copy(Placement placement) const {
