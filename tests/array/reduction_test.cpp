@@ -111,6 +111,17 @@ TEST_CASE("sums take every type, and small integers are added up in 32 bits") {
   CHECK(sum(z).item<std::complex<float>>() == std::complex<float>(4, -2));
 }
 
+TEST_CASE("the least and the greatest of truths") {
+  std::vector<bool> values(40, true);
+  values[7] = false;
+  const array x =
+      astype(array(std::vector<std::uint8_t>(values.begin(), values.end())), Dtype::Bool);
+  CHECK(!min(x).item<bool>());
+  CHECK(max(x).item<bool>());
+  CHECK(min(slice(x, {8}, {40})).item<bool>());
+  CHECK(!max(zeros({40}, Dtype::Bool)).item<bool>());
+}
+
 TEST_CASE("extremes of what has NaN are NaN") {
   const array x(std::vector<float>{1, NAN, 3});
   CHECK(std::isnan(max(x).item<float>()));

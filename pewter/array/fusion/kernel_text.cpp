@@ -305,8 +305,10 @@ class Writer {
       return;
     }
     if (dtype == Dtype::Bool) {
-      line("  sum0 = {}(sum0);",
-           structure_.reduction == ops::ReductionKind::And ? "simd_all" : "simd_any");
+      // The least of truths is whether all are true.
+      const bool is_all = structure_.reduction == ops::ReductionKind::And ||
+                          structure_.reduction == ops::ReductionKind::Min;
+      line("  sum0 = {}(sum0);", is_all ? "simd_all" : "simd_any");
       return;
     }
     const bool is_long = dtype == Dtype::Int64 || dtype == Dtype::UInt64;
