@@ -27,6 +27,8 @@ inline float row_max(float value) {
   return value;
 }
 
+// Loops take 32 neighbours at a time under a condition that all lanes share; what is left of the row
+// comes once more.
 template <typename T>
 kernel void softmax(const device T* in [[buffer(0)]],
                     device T* out [[buffer(1)]],
@@ -35,52 +37,42 @@ kernel void softmax(const device T* in [[buffer(0)]],
                     uint row [[threadgroup_position_in_grid]]) {
   in += ulong(row) * rows.length;
   out += ulong(row) * rows.length;
-  const uint whole = rows.length / 128 * 128;
-  float high0 = -INFINITY, high1 = -INFINITY, high2 = -INFINITY, high3 = -INFINITY;
-  for (uint i = 0; i < whole; i += 128) {
-    const float a = in[i + lane], b = in[i + 32 + lane], c = in[i + 64 + lane], d = in[i + 96 + lane];
-    high0 = max(high0, a);
-    high1 = max(high1, b);
-    high2 = max(high2, c);
-    high3 = max(high3, d);
+  const uint whole = rows.length / 32 * 32;
+  const uint last = whole + lane;
+  float high = -INFINITY;
+  for (uint i = 0; i < whole; i += 32) {
+    high = max(high, float(in[i + lane]));
   }
-  for (uint i = whole + lane; i < rows.length; i += 32) {
-    high0 = max(high0, float(in[i]));
+  if (last < rows.length) {
+    high = max(high, float(in[last]));
   }
-  float high = row_max(max(max(high0, high1), max(high2, high3)));
+  high = row_max(high);
   // Rows of minus infinity become NaN by the division below, as 0 / 0.
   high = isinf(high) && high < 0 ? 0.0f : high;
 
   // Exponentials of floats wait in the output for their sum; halves would lose digits there.
   constexpr bool kKeeps = sizeof(T) == 4;
-  float sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
-  for (uint i = 0; i < whole; i += 128) {
-    const float a = exp(float(in[i + lane]) - high), b = exp(float(in[i + 32 + lane]) - high);
-    const float c = exp(float(in[i + 64 + lane]) - high), d = exp(float(in[i + 96 + lane]) - high);
+  float sum = 0;
+  for (uint i = 0; i < whole; i += 32) {
+    const float power = exp(float(in[i + lane]) - high);
     if (kKeeps) {
-      out[i + lane] = T(a);
-      out[i + 32 + lane] = T(b);
-      out[i + 64 + lane] = T(c);
-      out[i + 96 + lane] = T(d);
+      out[i + lane] = T(power);
     }
-    sum0 += a;
-    sum1 += b;
-    sum2 += c;
-    sum3 += d;
+    sum += power;
   }
-  for (uint i = whole + lane; i < rows.length; i += 32) {
-    const float a = exp(float(in[i]) - high);
+  if (last < rows.length) {
+    const float power = exp(float(in[last]) - high);
     if (kKeeps) {
-      out[i] = T(a);
+      out[last] = T(power);
     }
-    sum0 += a;
+    sum += power;
   }
-  const float scale = 1.0f / row_sum((sum0 + sum1) + (sum2 + sum3));
+  const float scale = 1.0f / row_sum(sum);
   for (uint i = 0; i < whole; i += 32) {
     out[i + lane] = kKeeps ? T(float(out[i + lane]) * scale) : T(exp(float(in[i + lane]) - high) * scale);
   }
-  for (uint i = whole + lane; i < rows.length; i += 32) {
-    out[i] = kKeeps ? T(float(out[i]) * scale) : T(exp(float(in[i]) - high) * scale);
+  if (last < rows.length) {
+    out[last] = kKeeps ? T(float(out[last]) * scale) : T(exp(float(in[last]) - high) * scale);
   }
 }
 
@@ -93,25 +85,31 @@ kernel void rms_norm(const device T* in [[buffer(0)]],
                      uint row [[threadgroup_position_in_grid]]) {
   in += ulong(row) * rows.length;
   out += ulong(row) * rows.length;
-  float sum0 = 0, sum1 = 0;
-  uint i = lane;
-  for (; i + 32 < rows.length; i += 64) {
-    const float a = in[i], b = in[i + 32];
-    sum0 += a * a;
-    sum1 += b * b;
+  const uint whole = rows.length / 32 * 32;
+  const uint last = whole + lane;
+  float sum = 0;
+  for (uint i = 0; i < whole; i += 32) {
+    const float a = in[i + lane];
+    sum += a * a;
   }
-  if (i < rows.length) {
-    const float a = in[i];
-    sum0 += a * a;
+  if (last < rows.length) {
+    const float a = in[last];
+    sum += a * a;
   }
-  const float scale = rsqrt(row_sum(sum0 + sum1) / float(rows.length) + rows.epsilon);
+  const float scale = rsqrt(row_sum(sum) / float(rows.length) + rows.epsilon);
   if (rows.parameter_flags & kHasWeight) {
-    for (uint j = lane; j < rows.length; j += 32) {
-      out[j] = T(float(T(float(in[j]) * scale)) * float(weight[j]));
+    for (uint i = 0; i < whole; i += 32) {
+      out[i + lane] = T(float(T(float(in[i + lane]) * scale)) * float(weight[i + lane]));
+    }
+    if (last < rows.length) {
+      out[last] = T(float(T(float(in[last]) * scale)) * float(weight[last]));
     }
   } else {
-    for (uint j = lane; j < rows.length; j += 32) {
-      out[j] = T(float(in[j]) * scale);
+    for (uint i = 0; i < whole; i += 32) {
+      out[i + lane] = T(float(in[i + lane]) * scale);
+    }
+    if (last < rows.length) {
+      out[last] = T(float(in[last]) * scale);
     }
   }
 }
@@ -126,28 +124,47 @@ kernel void layer_norm(const device T* in [[buffer(0)]],
                        uint row [[threadgroup_position_in_grid]]) {
   in += ulong(row) * rows.length;
   out += ulong(row) * rows.length;
+  const uint whole = rows.length / 32 * 32;
+  const uint last = whole + lane;
   float sum = 0;
-  for (uint i = lane; i < rows.length; i += 32) {
-    sum += float(in[i]);
+  for (uint i = 0; i < whole; i += 32) {
+    sum += float(in[i + lane]);
+  }
+  if (last < rows.length) {
+    sum += float(in[last]);
   }
   const float mean = row_sum(sum) / float(rows.length);
   float squares = 0;
-  for (uint i = lane; i < rows.length; i += 32) {
-    const float distance = float(in[i]) - mean;
+  for (uint i = 0; i < whole; i += 32) {
+    const float distance = float(in[i + lane]) - mean;
+    squares += distance * distance;
+  }
+  if (last < rows.length) {
+    const float distance = float(in[last]) - mean;
     squares += distance * distance;
   }
   const float scale = rsqrt(row_sum(squares) / float(rows.length) + rows.epsilon);
   const bool has_weight = (rows.parameter_flags & kHasWeight) != 0;
   const bool has_bias = (rows.parameter_flags & kHasBias) != 0;
-  for (uint i = lane; i < rows.length; i += 32) {
-    float value = (float(in[i]) - mean) * scale;
+  for (uint i = 0; i < whole; i += 32) {
+    float value = (float(in[i + lane]) - mean) * scale;
     if (has_weight) {
-      value *= float(weight[i]);
+      value *= float(weight[i + lane]);
     }
     if (has_bias) {
-      value += float(bias[i]);
+      value += float(bias[i + lane]);
     }
-    out[i] = T(value);
+    out[i + lane] = T(value);
+  }
+  if (last < rows.length) {
+    float value = (float(in[last]) - mean) * scale;
+    if (has_weight) {
+      value *= float(weight[last]);
+    }
+    if (has_bias) {
+      value += float(bias[last]);
+    }
+    out[last] = T(value);
   }
 }
 
