@@ -31,7 +31,8 @@ template <typename T, uint kBits>
   }
 }
 
-/// out = x @ transpose(w), a thread to an element: neighbours read neighbouring rows of w and the same x.
+/// out = x @ transpose(w), a simdgroup to an element: lanes take 32 neighbours of a row of w at a time, those of one word
+/// from its bits.
 template <typename T, uint kBits>
 [[kernel]] void quantized_rows(device const T* x [[buffer(0)]],
                                device const uint* w [[buffer(1)]],
@@ -39,11 +40,13 @@ template <typename T, uint kBits>
                                device const T* biases [[buffer(3)]],
                                device T* out [[buffer(4)]],
                                constant Extent& extent [[buffer(5)]],
-                               uint2 place [[thread_position_in_grid]]) {
+                               uint lane [[thread_index_in_simdgroup]],
+                               uint2 place [[threadgroup_position_in_grid]]) {
   constexpr uint kPerWord = 32 / kBits;
   constexpr uint kMask = (1u << kBits) - 1;
   const uint groups = extent.inner / extent.group_size;
-  const uint words = extent.group_size / kPerWord;
+  const uint word = lane / kPerWord;
+  const uint shift = lane % kPerWord * kBits;
   x += ulong(place.y) * extent.inner;
   w += ulong(place.x) * (extent.inner / kPerWord);
   scales += ulong(place.x) * groups;
@@ -54,17 +57,21 @@ template <typename T, uint kBits>
     // scale * q + bias, summed, is scale * (sum of x * q) + bias * (sum of x).
     float product = 0;
     float plain = 0;
-    for (uint word = 0; word < words; ++word) {
-      const uint packed = *w++;
-      for (uint i = 0; i < kPerWord; ++i) {
-        const float factor = float(*x++);
-        product = metal::fma(factor, float(packed >> (i * kBits) & kMask), product);
-        plain += factor;
-      }
+    for (uint i = 0; i < extent.group_size; i += 32) {
+      const float factor = float(x[lane]);
+      product = metal::fma(factor, float(w[word] >> shift & kMask), product);
+      plain += factor;
+      x += 32;
+      w += kBits;
     }
     sum = metal::fma(float(scales[group]), product, metal::fma(float(biases[group]), plain, sum));
   }
-  out[ulong(place.y) * extent.columns + place.x] = T(sum);
+  for (ushort distance = 16; distance > 0; distance /= 2) {
+    sum += metal::simd_shuffle_xor(sum, distance);
+  }
+  if (lane == 0) {
+    out[ulong(place.y) * extent.columns + place.x] = T(sum);
+  }
 }
 
 /// out = x @ w.

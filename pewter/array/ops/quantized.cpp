@@ -27,13 +27,17 @@ struct Extent {
 };
 
 constexpr std::size_t kGroup = 64;
+constexpr std::size_t kLanes = 32;
 /// From so many rows of x on it pays to unpack the matrix once.
 constexpr std::size_t kManyRows = 16;
 
 class QuantizedMatmul final : public ops::SingleOutput {
  public:
-  QuantizedMatmul(std::string kernel, const Extent& extent)
-      : kernel_(std::move(kernel)), extent_(extent) {}
+  QuantizedMatmul(Dtype dtype, int bits, bool transpose, const Extent& extent)
+      : kernel_(fmt::format(
+            "quantized_{}_{}_{}", transpose ? "rows" : "columns", name_of(dtype), bits)),
+        transpose_(transpose),
+        extent_(extent) {}
 
   std::string_view name() const override { return "quantized_matmul"; }
 
@@ -46,11 +50,17 @@ class QuantizedMatmul final : public ops::SingleOutput {
       call.input(*input);
     }
     call.output(out).value(extent_);
-    call.dispatch_threads(MTL::Size(extent_.columns, extent_.rows, 1), MTL::Size(kGroup, 1, 1));
+    const MTL::Size elements(extent_.columns, extent_.rows, 1);
+    if (transpose_) {
+      call.dispatch_groups(elements, MTL::Size(kLanes, 1, 1));
+    } else {
+      call.dispatch_threads(elements, MTL::Size(kGroup, 1, 1));
+    }
   }
 
  private:
   std::string kernel_;
+  bool transpose_;
   Extent extent_;
 };
 
@@ -214,13 +224,11 @@ array quantized_matmul(const array& x,
     const array matrix = dequantize(w, scales, biases, group_size, bits, s);
     return matmul(left, transpose ? pewter::transpose(matrix, s) : matrix, s);
   }
-  const std::string kernel = fmt::format("quantized_{}_{}_{}", transpose ? "rows" : "columns",
-                                         name_of(scales.dtype()), bits);
   const Extent extent{static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(columns),
                       static_cast<std::uint32_t>(inner), static_cast<std::uint32_t>(group_size)};
   return array(graph::make_computed(
       with_last(x.shape(), {columns}), scales.dtype(),
-      std::make_shared<QuantizedMatmul>(kernel, extent),
+      std::make_shared<QuantizedMatmul>(scales.dtype(), bits, transpose, extent),
       {contiguous(left, s).node_pointer(), contiguous(w, s).node_pointer(),
        contiguous(scales, s).node_pointer(), contiguous(biases, s).node_pointer()},
       ops::stream_number(s)));
