@@ -8,23 +8,138 @@
 #include <utility>
 
 #include "pewter/array/graph/shape.h"
+#include "pewter/array/ops/copy.h"
+#include "pewter/array/ops/elementwise.h"
+#include "pewter/array/ops/kernel_call.h"
+#include "pewter/array/ops/kernel_source.h"
+#include "pewter/array/ops/single_output.h"
+#include "pewter/array/ops/trace.h"
 
 namespace pewter::fast {
 namespace {
 
-/// Elements first, first + step ... up to but not last of the last axis.
-array columns(const array& x,
-              std::int64_t first,
-              std::int64_t last,
-              std::int64_t step,
-              const StreamOrDevice& s) {
-  Shape start(x.ndim(), 0);
-  Shape stop = x.shape();
-  Shape strides(x.ndim(), 1);
-  start.back() = first;
-  stop.back() = last;
-  strides.back() = step;
-  return slice(x, start, stop, strides, s);
+constexpr std::int64_t kLanes = 32;
+/// From so many queries on products of matrices are faster than a kernel that reads keys for each.
+constexpr std::int64_t kManyQueries = 9;
+/// As kernels/attention.metal has it.
+constexpr std::int64_t kMaxKeys = 4096;
+/// Matrices that one thread turns: enough to share an angle, few enough to leave work for others.
+constexpr std::uint32_t kTurned = 8;
+
+/// As kernels/attention.metal has it.
+struct Attention {
+  std::uint32_t repeats;
+  std::uint32_t queries;
+  std::uint32_t keys;
+  std::uint32_t width;
+  std::uint32_t value_width;
+  std::uint32_t is_causal;
+  float scale;
+  std::uint32_t unused;
+  std::int64_t query_strides[3];
+  std::int64_t key_strides[3];
+  std::int64_t value_strides[3];
+};
+
+/// As kernels/attention.metal has it.
+struct Rope {
+  std::uint32_t width;
+  std::uint32_t half_dims;
+  std::uint32_t length;
+  std::uint32_t outer;
+  std::uint32_t outer_of_group;
+  std::uint32_t has_frequencies;
+  std::uint32_t unused;
+  float exponent;
+  float scale;
+  std::int32_t offset;
+};
+
+class AttendPrimitive final : public ops::SingleOutput {
+ public:
+  AttendPrimitive(float scale, bool is_causal) : scale_(scale), is_causal_(is_causal) {}
+  std::string_view name() const override { return "scaled_dot_product_attention"; }
+  std::vector<array> apply(const std::vector<array>& inputs, std::uint32_t) const override {
+    return {scaled_dot_product_attention(inputs[0], inputs[1], inputs[2], scale_,
+                                         is_causal_ ? "causal" : "")};
+  }
+
+ protected:
+  void encode_into(runtime::Stream& stream,
+                   std::span<const graph::NodePointer> inputs,
+                   graph::Node& out) const override {
+    const graph::Node& q = *inputs[0];
+    const graph::Node& k = *inputs[1];
+    const graph::Node& v = *inputs[2];
+    Attention p = {};
+    p.repeats = static_cast<std::uint32_t>(q.shape[1] / k.shape[1]);
+    p.queries = static_cast<std::uint32_t>(q.shape[2]);
+    p.keys = static_cast<std::uint32_t>(k.shape[2]);
+    p.width = static_cast<std::uint32_t>(q.shape[3]);
+    p.value_width = static_cast<std::uint32_t>(v.shape[3]);
+    p.is_causal = is_causal_ ? 1 : 0;
+    p.scale = scale_;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      p.query_strides[axis] = q.strides[axis];
+      p.key_strides[axis] = k.strides[axis];
+      p.value_strides[axis] = v.strides[axis];
+    }
+    const auto kernel =
+        ops::shipped_kernel("attention.metal", fmt::format("attend_{}", name_of(out.dtype)));
+    ops::KernelCall(stream, *kernel)
+        .input(q)
+        .input(k)
+        .input(v)
+        .output(out)
+        .value(p)
+        .dispatch_groups(
+            MTL::Size(static_cast<NS::UInteger>(q.shape[2]), static_cast<NS::UInteger>(q.shape[1]),
+                      static_cast<NS::UInteger>(q.shape[0])),
+            MTL::Size(kLanes, 1, 1));
+  }
+
+ private:
+  float scale_;
+  bool is_causal_;
+};
+
+class RopePrimitive final : public ops::SingleOutput {
+ public:
+  RopePrimitive(const Rope& rope, bool traditional) : rope_(rope), traditional_(traditional) {}
+  std::string_view name() const override { return "rope"; }
+
+ protected:
+  void encode_into(runtime::Stream& stream,
+                   std::span<const graph::NodePointer> inputs,
+                   graph::Node& out) const override {
+    const auto kernel = ops::shipped_kernel(
+        "attention.metal",
+        fmt::format("rope_{}_{}", traditional_ ? "neighbours" : "halves", name_of(out.dtype)));
+    const NS::UInteger columns = rope_.width - rope_.half_dims;
+    const NS::UInteger width = columns >= 128 ? 128 : (columns + kLanes - 1) / kLanes * kLanes;
+    ops::KernelCall(stream, *kernel)
+        .input(*inputs[0])
+        .input(*inputs[1])
+        .output(out)
+        .value(rope_)
+        .dispatch_groups(MTL::Size((columns + width - 1) / width, rope_.length,
+                                   (rope_.outer + rope_.outer_of_group - 1) / rope_.outer_of_group),
+                         MTL::Size(width, 1, 1));
+  }
+
+ private:
+  Rope rope_;
+  bool traditional_;
+};
+
+Dtype floating(Dtype dtype) {
+  return dtype < Dtype::Float16 ? Dtype::Float32 : dtype;
+}
+
+/// The array with the elements of its last axis one behind the other.
+array with_unit_stride(const array& a, std::uint32_t stream) {
+  const bool has = a.node().strides.back() == 1 || a.shape().back() == 1;
+  return has && a.node().placement == Placement::Device ? a : ops::row_contiguous(a, stream);
 }
 
 void expect_rope(const array& x,
@@ -85,36 +200,30 @@ array rope(const array& x,
            const std::optional<array>& freqs,
            StreamOrDevice s) {
   expect_rope(x, dims, base, freqs);
-  const std::int64_t half = dims / 2;
+  const std::uint32_t stream = ops::stream_number(s);
+  const array input =
+      ops::row_contiguous(ops::viewable(ops::convert(x, floating(x.dtype()), stream)), stream);
+  const array frequencies =
+      freqs
+          ? ops::row_contiguous(ops::viewable(ops::convert(*freqs, Dtype::Float32, stream)), stream)
+          : array(1.0F);
   const std::int64_t length = x.shape()[x.ndim() - 2];
-  const array position = multiply(
-      arange(offset, static_cast<double>(offset + length), 1, Dtype::Float32, s), array(scale), s);
+  const std::int64_t matrix = length * x.shape().back();
+  Rope rope = {};
+  rope.width = static_cast<std::uint32_t>(x.shape().back());
+  rope.half_dims = static_cast<std::uint32_t>(dims / 2);
+  rope.length = static_cast<std::uint32_t>(length);
+  rope.outer =
+      matrix == 0 ? 0 : static_cast<std::uint32_t>(x.size() / static_cast<std::size_t>(matrix));
+  rope.outer_of_group = kTurned;
+  rope.has_frequencies = freqs ? 1 : 0;
   // base^(-2 i / dims), as exp(-i * log(base) * 2 / dims).
-  const array frequency =
-      freqs ? reciprocal(astype(*freqs, Dtype::Float32, s), s)
-            : exp(multiply(arange(0, static_cast<double>(half), 1, Dtype::Float32, s),
-                           array(-std::log(*base) / static_cast<float>(half)), s),
-                  s);
-  const array angle = multiply(expand_dims(position, 1, s), frequency, s);
-  const array cosine = cos(angle, s);
-  const array sine = sin(angle, s);
-  const array wide = astype(x, Dtype::Float32, s);
-  const array first = traditional ? columns(wide, 0, dims, 2, s) : columns(wide, 0, half, 1, s);
-  const array second = traditional ? columns(wide, 1, dims, 2, s) : columns(wide, half, dims, 1, s);
-  const array turned_first = astype(first * cosine - second * sine, x.dtype(), s);
-  const array turned_second = astype(first * sine + second * cosine, x.dtype(), s);
-  array turned = turned_first;
-  if (traditional) {
-    Shape shape = x.shape();
-    shape.back() = dims;
-    turned = reshape(stack({turned_first, turned_second}, -1, s), shape, s);
-  } else {
-    turned = concatenate({turned_first, turned_second}, -1, s);
-  }
-  if (dims == x.shape().back()) {
-    return turned;
-  }
-  return concatenate({turned, columns(x, dims, x.shape().back(), 1, s)}, -1, s);
+  rope.exponent = base ? -std::log(*base) / static_cast<float>(dims / 2) : 0;
+  rope.scale = scale;
+  rope.offset = offset;
+  return array(graph::make_computed(x.shape(), input.dtype(),
+                                    std::make_shared<RopePrimitive>(rope, traditional),
+                                    {input.node_pointer(), frequencies.node_pointer()}, stream));
 }
 
 array scaled_dot_product_attention(const array& queries,
@@ -131,6 +240,17 @@ array scaled_dot_product_attention(const array& queries,
   }
   const Dtype dtype = promote_types(promote_types(queries.dtype(), keys.dtype()), values.dtype());
   const Shape& shape = queries.shape();
+  const bool is_few = !mask && shape[2] < kManyQueries && keys.shape()[2] <= kMaxKeys;
+  if (is_few && floating(dtype) == dtype && dtype != Dtype::Complex64) {
+    const std::uint32_t stream = ops::stream_number(s);
+    const auto operand = [&](const array& a) {
+      return with_unit_stride(ops::viewable(ops::convert(a, dtype, stream)), stream).node_pointer();
+    };
+    return array(
+        graph::make_computed({shape[0], shape[1], shape[2], values.shape()[3]}, dtype,
+                             std::make_shared<AttendPrimitive>(scale, mask_mode == "causal"),
+                             {operand(queries), operand(keys), operand(values)}, stream));
+  }
   const std::int64_t heads = keys.shape()[1];
   const std::int64_t repeats = shape[1] / heads;
   // Queries that share a head of keys stand beside each other.
