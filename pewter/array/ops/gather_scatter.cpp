@@ -86,7 +86,7 @@ class ScatterPrimitive final : public graph::Primitive {
         .input(*inputs[1])
         .input(*inputs[2])
         .value(slices_)
-        .dispatch_rows(slices_.slice_size, 1, 1);
+        .dispatch_long_threads(slices_.slice_size);
   }
 
  private:

@@ -113,7 +113,7 @@ class PutAlongPrimitive final : public graph::Primitive {
         .input(*inputs[1])
         .input(*inputs[2])
         .value(take)
-        .dispatch_rows(std::uint64_t{take.outer} * take.inner, 1, 1);
+        .dispatch_long_threads(std::uint64_t{take.outer} * take.inner);
   }
   std::vector<array> apply(const std::vector<array>& inputs,
                            std::uint32_t /*stream*/) const override {

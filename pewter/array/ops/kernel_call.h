@@ -34,15 +34,29 @@ class KernelCall {
   void dispatch_groups(MTL::Size groups, MTL::Size threads);
   /// A thread for each of `count` elements or more, in whole groups, for each row and plane.
   void dispatch_rows(std::uint64_t count, NS::UInteger rows, NS::UInteger planes) {
-    constexpr NS::UInteger kThreads = 256;
-    dispatch_groups(MTL::Size((count + kThreads - 1) / kThreads, rows, planes),
-                    MTL::Size(kThreads, 1, 1));
+    dispatch_rows(count, rows, planes, kThreads);
+  }
+  /// The same for threads that take long each: in small groups, so that few of them are shared by
+  /// all cores.
+  void dispatch_long_threads(std::uint64_t count) {
+    dispatch_rows(count, 1, 1, count < kFewThreads ? kLanes : kThreads);
   }
   /// With groups of `threads`; those at the edges may be smaller.
   void dispatch_threads(MTL::Size grid, MTL::Size threads);
 
  private:
   static constexpr std::size_t kMaxBindings = 31;
+  static constexpr NS::UInteger kThreads = 256;
+  static constexpr NS::UInteger kLanes = 32;
+  static constexpr std::uint64_t kFewThreads = 16 * kThreads;
+
+  void dispatch_rows(std::uint64_t count,
+                     NS::UInteger rows,
+                     NS::UInteger planes,
+                     NS::UInteger threads) {
+    dispatch_groups(MTL::Size((count + threads - 1) / threads, rows, planes),
+                    MTL::Size(threads, 1, 1));
+  }
   struct Binding {
     runtime::Buffer buffer;
     std::size_t offset = 0;
