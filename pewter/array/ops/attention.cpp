@@ -218,7 +218,7 @@ array rope(const array& x,
   rope.outer_of_group = kTurned;
   rope.has_frequencies = freqs ? 1 : 0;
   // base^(-2 i / dims), as exp(-i * log(base) * 2 / dims).
-  rope.exponent = base ? -std::log(*base) / static_cast<float>(dims / 2) : 0;
+  rope.exponent = base ? -std::log(*base) / static_cast<float>(rope.half_dims) : 0;
   rope.scale = scale;
   rope.offset = offset;
   return array(graph::make_computed(x.shape(), input.dtype(),
