@@ -4,7 +4,9 @@
 usage: array_peer.py LIBRARY [--benchmark_filter=REGEX] [--benchmark_min_time=SECONDS] [--benchmark_format=json]
 """
 
+import itertools
 import json
+import os
 import re
 import sys
 import time
@@ -12,6 +14,18 @@ import time
 ELEMENTS = 16 << 20
 ROWS, COLUMNS = 4096, 1024
 OPERATIONS = 1000
+LENGTH = 4096
+# Units of time in parts of a second.
+SCALES = {"us": 1e6, "ms": 1e3}
+
+
+def unknown_expression(x, number, maximum):
+    """Operations that the digits of a number choose, as the program in C++ has them."""
+    y = x
+    for _ in range(24):
+        number, digit = divmod(number, 3)
+        y = y + x if digit == 0 else y * x if digit == 1 else maximum(y, x)
+    return y
 
 
 def numpy_works():
@@ -28,6 +42,19 @@ def numpy_works():
         mean = a.mean(axis=-1, keepdims=True)
         return (a - mean) / np.sqrt(a.var(axis=-1, keepdims=True) + np.float32(1e-5))
 
+    def q4_matvec():
+        # No type of 4 bits: elements are unpacked for each product, a group of 64 to a row.
+        packed = generator.integers(0, 1 << 32, (LENGTH * LENGTH // 64, 8), dtype=np.uint32)
+        scale, bias = x(len(packed), 1), x(len(packed), 1)
+        shifts = np.arange(0, 32, 4, dtype=np.uint32)
+        vector = x(LENGTH)
+
+        def run():
+            levels = ((packed[:, :, None] >> shifts) & np.uint32(15)).reshape(-1, 64).astype(np.float32)
+            return (levels * scale + bias).reshape(LENGTH, LENGTH) @ vector
+
+        return run
+
     return {
         "make": x,
         "finish": lambda result: result,
@@ -38,6 +65,7 @@ def numpy_works():
         "normal": lambda: generator.standard_normal(ELEMENTS, dtype=np.float32),
         "uniform": lambda: generator.random(ELEMENTS, dtype=np.float32),
         "matmul": np.matmul,
+        "q4_matvec": q4_matvec,
         "empty": lambda: np.empty(256, np.float32),
         "one": np.float32(1),
     }
@@ -47,6 +75,24 @@ def mlx_works():
     import mlx.core as mx
 
     mx.set_default_device(mx.cpu)
+
+    def q4_matvec():
+        parts = mx.quantize(mx.random.uniform(shape=(LENGTH, LENGTH)), 64, 4)
+        vector = mx.random.uniform(shape=(1, LENGTH))
+        mx.eval(parts, vector)
+        return lambda: mx.eval(mx.quantized_matmul(vector, *parts, group_size=64, bits=4))
+
+    def first_call():
+        numbers = itertools.count(time.time_ns(), 977)
+        a = mx.ones((64,))
+        mx.eval(a)
+
+        def run():
+            number = next(numbers)
+            mx.eval(mx.compile(lambda x: unknown_expression(x, number, mx.maximum))(a))
+
+        return run
+
     return {
         "make": lambda *shape: mx.random.uniform(shape=shape),
         "finish": mx.eval,
@@ -57,6 +103,8 @@ def mlx_works():
         "normal": lambda: mx.random.normal((ELEMENTS,)),
         "uniform": lambda: mx.random.uniform(shape=(ELEMENTS,)),
         "matmul": mx.matmul,
+        "q4_matvec": q4_matvec,
+        "first_call": first_call,
         "empty": lambda: mx.zeros((256,)),
         "one": 1.0,
     }
@@ -64,6 +112,29 @@ def mlx_works():
 
 def torch_works():
     import torch
+
+    torch.set_num_threads(os.cpu_count() or 1)
+
+    def q4_matvec():
+        packed = torch.randint(0, 256, (LENGTH * LENGTH // 64, 32), dtype=torch.uint8)
+        scale, bias = torch.rand(len(packed), 1), torch.rand(len(packed), 1)
+        vector = torch.rand(LENGTH)
+
+        def run():
+            levels = torch.stack((packed & 15, packed >> 4), -1).reshape(-1, 64).float()
+            return (levels * scale + bias).reshape(LENGTH, LENGTH) @ vector
+
+        return run
+
+    def first_call():
+        numbers = itertools.count(time.time_ns(), 977)
+        a = torch.ones(64)
+
+        def run():
+            number = next(numbers)
+            torch.jit.trace(lambda x: unknown_expression(x, number, torch.maximum), (a,))(a)
+
+        return run
 
     return {
         "make": lambda *shape: torch.rand(*shape),
@@ -75,6 +146,8 @@ def torch_works():
         "normal": lambda: torch.randn(ELEMENTS),
         "uniform": lambda: torch.rand(ELEMENTS),
         "matmul": torch.matmul,
+        "q4_matvec": q4_matvec,
+        "first_call": first_call,
         "empty": lambda: torch.empty(256),
         "one": 1.0,
     }
@@ -101,8 +174,18 @@ def works(library):
         for _ in range(OPERATIONS):
             f["empty"]()
 
+    def operations():
+        a = f["make"](16)
+        f["finish"](a)
+
+        def run():
+            for _ in range(OPERATIONS):
+                f["finish"](a + a)
+
+        return run
+
     matrix = ROWS * COLUMNS * 8e-9
-    return [
+    found = [
         ("array_add_16M", "GB/s", ELEMENTS * 12e-9, of_array(lambda a: a + a, ELEMENTS)),
         ("array_gaussian_16M", "GB/s", ELEMENTS * 8e-9, of_array(f["gaussian"], ELEMENTS)),
         ("array_sum_16M", "GB/s", ELEMENTS * 4e-9, of_array(f["sum"], ELEMENTS)),
@@ -114,7 +197,12 @@ def works(library):
         ("array_matmul_2048", "GFLOP/s", 2e-9 * 2048**3, of_array(lambda a: f["matmul"](a, a), 2048, 2048)),
         ("array_chain_1000", "us", OPERATIONS, of_array(chain, 16)),
         ("array_create", "us", OPERATIONS, lambda: create),
+        ("array_operation_waited", "us", OPERATIONS, operations),
+        ("array_q4_matvec_4096", "GB/s", LENGTH * LENGTH * (0.5 + 2 * 4 / 64) * 1e-9, f["q4_matvec"]),
     ]
+    if "first_call" in f:
+        found.append(("array_first_call", "ms", 1, f["first_call"]))
+    return found
 
 
 def fastest(run, min_time):
@@ -137,7 +225,7 @@ def main(arguments):
         name = f"{work}/{library}"
         if pattern.search(name):
             best = fastest(prepare(), float(options.get("benchmark_min_time", "0.5")))
-            figure = best / amount * 1e6 if unit == "us" else amount / best
+            figure = best / amount * SCALES[unit] if unit in SCALES else amount / best
             results.append({"name": name, "label": unit, "figure": figure})
     print(json.dumps({"benchmarks": results}, indent=2))
 

@@ -86,7 +86,7 @@ def peers(binaries):
             },
             "an x86-64 processor with AVX2",
         ),
-        Peer([str(binaries / "bench_blas")], {"openblas": "OpenBLAS"}, "libopenblas-dev", works="^matmul"),
+        Peer([str(binaries / "bench_blas")], {"openblas": "OpenBLAS"}, "libopenblas-dev", works="matmul"),
         Peer(numpy, {"numpy": "NumPy"}, "python3-numpy", works=r"^(?!dispatch|compile|allocate)"),
     ]
     arrays = [str(binaries / "bench_array")]
@@ -103,8 +103,9 @@ def peers(binaries):
 
 # What is to be reached: pattern of the work, pattern of the peer, least ratio.
 GOALS = [
-    (r"^array_(add|gaussian|sum|softmax)_", r"^bandwidth$", 0.8),
-    (r"^array_", r"^(NumPy|MLX|PyTorch)$", 1.0),
+    (r"^array_matmul_", r"^OpenBLAS$", 0.95),
+    (r"^array_(add|gaussian|sum|softmax|layer_norm)_", r"^bandwidth$", 0.8),
+    (r"^array_(?!operation_waited)", r"^(NumPy|MLX|PyTorch)$", 1.0),
     (r"^(dispatch_queued|dispatch_round_trip)$", r"^PoCL$", 10.0),
     (r"^compile_(first|cold)$", r"^PoCL$", 2.0),
     (r"^(?!dispatch|compile|allocate)", r"^PoCL$", 1.0),

@@ -150,6 +150,8 @@ void add_bandwidth_works() {
         },
         0, expected, 0);
   });
+  add("array_layer_norm_4096x1024/bandwidth", Unit::GigabytesPerSecond, kRows * kColumns * 8.0,
+      [] { return traffic(kRows * kColumns, 1, 1); });
 }
 
 void add_random_works() {
@@ -185,6 +187,36 @@ void add_product_works() {
   }
 }
 
+/// A vector and a matrix of 4 bits in groups of 64: bytes are those of the matrix alone.
+void add_quantized_work() {
+  constexpr std::int64_t kLength = 4096;
+  const double bytes = kLength * kLength * (0.5 + 2 * 4.0 / 64);
+  add("array_q4_matvec_4096", Unit::GigabytesPerSecond, bytes, [] {
+    const auto parts =
+        std::make_shared<std::vector<array>>(pewter::quantize(uniform_array({kLength, kLength})));
+    pewter::eval(*parts);
+    const array matrix = pewter::dequantize((*parts)[0], (*parts)[1], (*parts)[2]);
+    const array x = uniform_array({kLength});
+    const double expected = pewter::matmul(matrix, x).to_vector<float>()[7];
+    return evaluation(
+        x,
+        [=](const array& a) {
+          return pewter::quantized_matmul(a, (*parts)[0], (*parts)[1], (*parts)[2]);
+        },
+        7, expected, 0.01);
+  });
+}
+
+/// The operations of a graph that no earlier one had, so that a call of it has to compile: the
+/// digits of `number` choose them.
+array unknown_expression(const array& x, std::uint64_t number) {
+  array y = x;
+  for (int i = 0; i < 24; ++i, number /= 3) {
+    y = number % 3 == 0 ? y + x : number % 3 == 1 ? y * x : pewter::maximum(y, x);
+  }
+  return y;
+}
+
 void add_overhead_works() {
   constexpr int kOperations = 1000;
   add("array_chain_1000", Unit::Microseconds, kOperations, [] {
@@ -210,6 +242,64 @@ void add_overhead_works() {
                         },
                     .check = [] { return std::string(); }};
   });
+  // Building alone: nodes of an expression that nobody evaluates.
+  add("array_build", Unit::Microseconds, kOperations, [] {
+    const array x = pewter::ones({16});
+    x.eval();
+    return Prepared{.run =
+                        [=] {
+                          array y = x;
+                          for (int i = 0; i < kOperations; ++i) {
+                            y = y + x;
+                          }
+                        },
+                    .check = [] { return std::string(); }};
+  });
+  // One evaluation of operations that do not fuse: a kernel each, of a row of 16 elements.
+  add("array_unfused_1000", Unit::Microseconds, kOperations, [] {
+    const array x = pewter::ones({16});
+    x.eval();
+    return evaluation(
+        x,
+        [](const array& a) {
+          array y = a;
+          for (int i = 0; i < kOperations; ++i) {
+            y = pewter::softmax(y, -1);
+          }
+          return y;
+        },
+        3, 1.0 / 16, 1e-6);
+  });
+  // An evaluation for each of many tiny operations, each waited for.
+  add("array_operation_waited", Unit::Microseconds, kOperations, [] {
+    const array x = pewter::ones({16});
+    x.eval();
+    return Prepared{.run =
+                        [=] {
+                          for (int i = 0; i < kOperations; ++i) {
+                            const array made = x + x;
+                            pewter::eval(made);
+                          }
+                        },
+                    .check = [] { return std::string(); }};
+  });
+  add("array_first_call", Unit::Milliseconds, 1, [] {
+    // Other expressions in every process, or the disk would know them.
+    const auto number = std::make_shared<std::uint64_t>(
+        static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()));
+    const array x = pewter::ones({64});
+    x.eval();
+    return Prepared{.run =
+                        [=] {
+                          const std::uint64_t mine = *number += 977;
+                          const auto function =
+                              pewter::compile([mine](const std::vector<array>& in) {
+                                return std::vector<array>{unknown_expression(in[0], mine)};
+                              });
+                          pewter::eval(function({x}));
+                        },
+                    .check = [] { return std::string(); }};
+  });
   add("array_compiled_call", Unit::Microseconds, 1, [] {
     const auto function =
         std::make_shared<pewter::ArrayFunction>(pewter::compile([](const std::vector<array>& in) {
@@ -229,6 +319,7 @@ int main(int argument_count, char** arguments) {
   bench::add_bandwidth_works();
   bench::add_random_works();
   bench::add_product_works();
+  bench::add_quantized_work();
   bench::add_overhead_works();
   return bench::run_works(argument_count, arguments);
 }

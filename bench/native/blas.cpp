@@ -40,5 +40,7 @@ int main(int argument_count, char** arguments) {
   bench::add_sgemm("matmul_tiled_512", 512);
   bench::add_sgemm("matmul_tiled_1024", 1024);
   bench::add_sgemm("matmul_simdgroup_1024", 1024);
+  bench::add_sgemm("array_matmul_1024", 1024);
+  bench::add_sgemm("array_matmul_2048", 2048);
   return bench::run_works(argument_count, arguments);
 }
