@@ -188,7 +188,13 @@ void normalise(llvm::Module& module, const KernelPlan& plan) {
     }
   }
   lower_function_pointers(module);
-  inline_all_but_recursive(module);
+  // The graph of calls begins at what others can call.
+  llvm::Function* kernel = module.getFunction(plan.function);
+  if (kernel != nullptr && !kernel->isDeclaration()) {
+    kernel->setLinkage(llvm::GlobalValue::ExternalLinkage);
+    inline_all_but_recursive(module);
+    kernel->setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
 }
 
 }  // namespace pewter::compiler::codegen

@@ -57,6 +57,8 @@ Numbers number_functions(llvm::Module& module) {
     if (function.isIntrinsic()) {
       continue;
     }
+    // What is left of annotations.
+    function.removeDeadConstantUsers();
     const auto wanted = [&](const llvm::Use& use) {
       return is_address(use) && !is_initialiser(use);
     };
