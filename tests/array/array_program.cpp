@@ -33,8 +33,8 @@ std::string outcome(const std::function<void()>& action) {
   return "ok";
 }
 
-void fuse() {
-  const array x = ones({4, 8});
+void fuse(std::int64_t rows, std::int64_t columns) {
+  const array x = ones({rows, columns});
   eval(x);
   eval(exp(x * 2.0F) + 1.0F);
   eval(sum(sqrt(x), -1));
@@ -114,7 +114,9 @@ void keep_graphs() {
 int main(int count, char** arguments) {
   const std::string scenario = count > 1 ? arguments[1] : "";
   if (scenario == "fuse") {
-    fuse();
+    fuse(4, 8);
+  } else if (scenario == "fuse_others") {
+    fuse(7, 5);
   } else if (scenario == "compute") {
     compute();
   } else if (scenario == "without_device") {

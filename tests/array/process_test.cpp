@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/support/process.h"
+#include "tests/support/temporary_directory.h"
 
 using pewter::test::ProcessResult;
 using pewter::test::run_process;
@@ -43,6 +44,18 @@ TEST_CASE("the log says what was fused, and what was not and why") {
   CHECK(log.find("add is computed on its own: several kernels need it") != std::string::npos);
   CHECK(log.find("matmul has a kernel of its own") != std::string::npos);
   CHECK(run("fuse", {}).errors.empty());
+}
+
+TEST_CASE("generated kernels are found on disk by the next process, for other shapes too") {
+  const pewter::test::TemporaryDirectory cache;
+  const std::map<std::string, std::string> environment = {
+      {"PEWTER_CACHE_DIR", cache.path().string()}, {"PEWTER_LOG", "compiler"}};
+  const std::string first = run("fuse", environment).errors;
+  const ProcessResult second = run("fuse_others", environment);
+
+  CHECK(first.find("compiled 'generated'") != std::string::npos);
+  CHECK(second.code == 0);
+  CHECK_MESSAGE(second.errors.find("compiled") == std::string::npos, second.errors);
 }
 
 TEST_CASE("results do not depend on the number of threads") {
