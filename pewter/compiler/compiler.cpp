@@ -482,7 +482,8 @@ class LinkedLibrary : public Library {
     for (const FunctionConstant& constant : info.constants) {
       const auto same = std::find_if(
           info_.constants.begin(), info_.constants.end(), [&](const FunctionConstant& other) {
-            return other.name == constant.name && other.index == constant.index;
+            return other.name == constant.name && other.index == constant.index &&
+                   other.type == constant.type;
           });
       positions.push_back(static_cast<std::uint32_t>(same - info_.constants.begin()));
       if (same == info_.constants.end()) {

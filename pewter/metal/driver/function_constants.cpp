@@ -42,6 +42,8 @@ bool fits(const Value& value, const compiler::FunctionConstant& constant) {
 Result<std::map<std::uint32_t, compiler::ConstantBytes>> FunctionConstantValues::resolve(
     const compiler::LibraryInfo& library) const {
   std::map<std::uint32_t, compiler::ConstantBytes> values;
+  std::string misfit;
+  std::uint32_t misfit_index = 0;
   for (const compiler::FunctionConstant& constant : library.constants) {
     const Value* value = nullptr;
     if (auto named = by_name.find(constant.name); named != by_name.end()) {
@@ -53,13 +55,19 @@ Result<std::map<std::uint32_t, compiler::ConstantBytes>> FunctionConstantValues:
     if (value == nullptr) {
       continue;
     }
-    if (!fits(*value, constant)) {
-      return failure(fmt::format(
+    if (fits(*value, constant)) {
+      values.emplace(constant.index, value->bytes);
+    } else if (misfit.empty() && !values.contains(constant.index)) {
+      misfit = fmt::format(
           "function constant '{}' with index {} is of type {}, but its value is of type {}",
           constant.name, constant.index, spelling(constant.type),
-          spelling(value_type(value->type))));
+          spelling(value_type(value->type)));
+      misfit_index = constant.index;
     }
-    values.emplace(constant.index, value->bytes);
+  }
+  // The texts of a library file may each have a constant of that index, of types of their own.
+  if (!misfit.empty() && !values.contains(misfit_index)) {
+    return failure(misfit);
   }
   return values;
 }

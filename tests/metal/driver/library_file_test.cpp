@@ -78,6 +78,36 @@ TEST_CASE("kernels of all units of a library file run, with constants and templa
   CHECK(integers == std::vector<int>{12, 15, 18});
 }
 
+TEST_CASE("units of a library file have constants of one index and types of their own") {
+  const Gpu gpu;
+  const TemporaryDirectory directory;
+  const auto unit = [](const std::string& type) {
+    return "constant " + type + " c [[function_constant(10)]];\nkernel void of_" + type +
+           "(device float* x [[buffer(0)]]) { x[0] = c; }\n";
+  };
+  const std::string path = directory.write(
+      "both.metallib",
+      toolchain::combine({directory.write("a.air", toolchain::compile(unit("bool"), {}).output),
+                          directory.write("b.air", toolchain::compile(unit("int"), {}).output)},
+                         toolchain::FileKind::Library));
+  const auto library = NS::TransferPtr(gpu.device()->newLibrary(test::string(path), nullptr));
+  REQUIRE(library);
+  auto flag = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
+  auto number = NS::TransferPtr(MTL::FunctionConstantValues::alloc()->init());
+  const bool set = true;
+  const int seven = 7;
+  flag->setConstantValue(&set, MTL::DataTypeBool, NS::UInteger{10});
+  number->setConstantValue(&seven, MTL::DataTypeInt, NS::UInteger{10});
+  std::vector<float> first(1);
+  std::vector<float> second(1);
+
+  gpu.run(gpu.pipeline(library.get(), "of_bool", flag.get()).get(), {.grid = size(1)}, first);
+  gpu.run(gpu.pipeline(library.get(), "of_int", number.get()).get(), {.grid = size(1)}, second);
+
+  CHECK(first == std::vector<float>{1});
+  CHECK(second == std::vector<float>{7});
+}
+
 TEST_CASE("a library is loaded from data in memory") {
   const Gpu gpu;
   const TemporaryDirectory directory;
