@@ -4,11 +4,14 @@
 #include <pewter/version.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <string>
+#include <vector>
 
 #include "tools/failure.h"
 #include "tools/metal_arguments.h"
@@ -128,6 +131,36 @@ std::string without_line_markers(const std::string& text) {
   return plain;
 }
 
+/// What `-H` prints, read off the line markers of a preprocessed text: `# 1 "file" 1` enters a
+/// file, `# 7 "file" 2` returns to one.
+std::string list_of_includes(const std::string& text) {
+  std::string list;
+  std::vector<bool> open;  // whether each open file is the user's
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    const std::string line = text.substr(start, end - start);
+    start = end + 1;
+    const std::size_t first = line.find('"');
+    const std::size_t last = line.rfind('"');
+    if (line.compare(0, 2, "# ") != 0 || last <= first || last + 2 >= line.size()) {
+      continue;
+    }
+    const std::string name = line.substr(first + 1, last - first - 1);
+    const char flag = line[last + 2];
+    if (flag == '1') {
+      const bool is_users = name[0] != '<' && name.compare(0, 8, "/pewter/") != 0;
+      open.push_back(is_users);
+      if (is_users) {
+        list.append(static_cast<std::size_t>(std::count(open.begin(), open.end(), true)), '.');
+        list += " " + name + "\n";
+      }
+    } else if (flag == '2' && !open.empty()) {
+      open.pop_back();
+    }
+  }
+  return list;
+}
+
 void report(const MetalArguments& arguments, const toolchain::Result& result) {
   if (result.warning_count == 0 || arguments.quiet) {
     return;
@@ -144,6 +177,9 @@ void preprocess(const MetalArguments& arguments, bool only_dependencies) {
   for (const std::string& input : arguments.inputs) {
     const toolchain::Result result =
         toolchain::preprocess(source_for(arguments, input), options_for(arguments, input));
+    if (arguments.show_includes) {
+      fmt::print(stderr, "{}", list_of_includes(result.output));
+    }
     const std::string rule =
         make_rule(arguments, input, with_extension(input, ".air"), result.dependencies);
     if (arguments.write_dependencies) {
@@ -167,6 +203,12 @@ void preprocess(const MetalArguments& arguments, bool only_dependencies) {
 void compile_one(const MetalArguments& arguments,
                  const std::string& input,
                  const std::string& output) {
+  if (arguments.show_includes) {
+    fmt::print(stderr, "{}",
+               list_of_includes(toolchain::preprocess(source_for(arguments, input),
+                                                      options_for(arguments, input))
+                                    .output));
+  }
   const toolchain::Result result =
       toolchain::compile(source_for(arguments, input), options_for(arguments, input));
   report(arguments, result);

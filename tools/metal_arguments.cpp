@@ -78,6 +78,10 @@ class Reader {
       result_.goal = result_.goal == Goal::Link ? Goal::Version : result_.goal;
     } else if (argument == "-P") {
       result_.plain_text = true;
+    } else if (argument == "-H") {
+      result_.show_includes = true;
+    } else if (argument == "-C" || argument == "-CC") {
+      // Comments are left out whatever is asked: nothing that is made of the text sees them.
     } else if (argument == "-w") {
       result_.quiet = true;
     } else if (argument == "-Werror") {

@@ -20,6 +20,8 @@ struct MetalArguments {
   std::vector<std::string> included;
   /// `-P`: no line markers.
   bool plain_text = false;
+  /// `-H`: a line for each file that is included.
+  bool show_includes = false;
   bool quiet = false;
   bool warnings_are_errors = false;
   /// `-MD`, `-MMD`, `-M`, `-MM`: a rule for make.

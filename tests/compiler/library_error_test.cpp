@@ -206,4 +206,16 @@ TEST_CASE("too much threadgroup memory names the size and the limit") {
         "error: kernel 'f' declares 40000 bytes of threadgroup memory, the limit is 32768\n");
 }
 
+TEST_CASE("tensors of Metal 4 are an error that says what to do") {
+  for (const std::string header :
+       {"metal_tensor", "MetalPerformancePrimitives/MetalPerformancePrimitives.h"}) {
+    const auto library = compiler::open_library(kHead + "#include <" + header + ">\n", {});
+
+    REQUIRE(!library.ok());
+    const std::string text = library.error().text();
+    CHECK_MESSAGE(text.find("not supported: compile without") != std::string::npos, text);
+    CHECK_MESSAGE(text.find("program_source:3") != std::string::npos, text);
+  }
+}
+
 }  // namespace pewter

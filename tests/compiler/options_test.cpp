@@ -134,18 +134,15 @@ TEST_CASE("NDEBUG leaves assertions out") {
         Floats{7});
 }
 
-TEST_CASE("a pragma chooses the arithmetic of a block, in a library of another mode") {
-  // Rounded once, x * x - 1 has bits that are lost when the product is rounded on its own.
-  const float x = 1 + std::ldexp(1.0F, -12);
-  const std::string body =
-      "{\n#pragma METAL fp math_mode(safe)\nfloat p = in[0] * in[0];\nout[0] = p - 1.0f;\n}\n"
-      "{\n#pragma METAL fp contract(off)\nfloat p = in[0] * in[0];\nout[1] = p - 1.0f;\n}\n"
-      "{\nfloat p = in[0] * in[0];\nout[2] = p - 1.0f;\n}\n";
-  const float square = x * x;
-  const float exact = std::ldexp(1.0F, -11) + std::ldexp(1.0F, -24);
-  REQUIRE(square - 1 != exact);
-  CHECK(values_of(body, 3, MTL::LanguageVersion3_2, MTL::MathModeFast, {x}) ==
-        Floats{square - 1, square - 1, exact});
+TEST_CASE("a pragma chooses whether sums of a block may change their order") {
+  // What is lost when the small number is added to the large one comes back in another order.
+  const std::string sum = "float a = in[0];\nout[N] = (a + in[1]) - a;\n}\n";
+  const std::string body = "{\n#define N 0\n#pragma METAL fp math_mode(safe)\n" + sum +
+                           "#undef N\n{\n#define N 1\n#pragma METAL fp math_mode(relaxed)\n" + sum +
+                           "#undef N\n{\n#define N 2\n" + sum;
+  const Floats in = {1e8F, 1};
+  CHECK(values_of(body, 3, MTL::LanguageVersion3_2, MTL::MathModeFast, in) == Floats{0, 1, 1});
+  CHECK(values_of(body, 3, MTL::LanguageVersion3_2, MTL::MathModeSafe, in) == Floats{0, 0, 0});
 }
 
 TEST_CASE("a pragma of METAL that says nothing known is warned of at its line") {

@@ -44,6 +44,20 @@ TEST_CASE("metal and metallib make a library with the commands of Apple's builds
   CHECK(names.output == "---------------- T f\n");
 }
 
+TEST_CASE("-H lists included files on standard error, each with its depth") {
+  const Project project;
+  const std::string outer =
+      project.write("outer.h", "#pragma once\n#include <metal_stdlib>\n#include \"scale.h\"\n");
+  const std::string main =
+      project.write("main.h", "#pragma once\n#include \"outer.h\"\n#include \"scale.h\"\n");
+
+  const auto result = pewter_command({"xcrun", "-sdk", "macosx", "metal", "-x", "metal", "-DN=1",
+                                      "-E", "-P", "-CC", "-C", "-H", main, "-w"});
+
+  CHECK(result.code == 0);
+  CHECK(result.errors == ". " + outer + "\n.. " + project.header + "\n. " + project.header + "\n");
+}
+
 TEST_CASE("one command compiles and links, and leaves nothing else behind") {
   const Project project;
 

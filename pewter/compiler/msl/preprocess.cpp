@@ -49,6 +49,8 @@ Result<PreprocessedText, CompileFailure> preprocess(const std::string& source,
   if (instance == nullptr) {
     return plain_failure("the compiler cannot be set up");
   }
+  // Clang counts its warnings on standard error; they are told when the text is compiled.
+  instance->setVerboseOutputStream(llvm::nulls());
   PreprocessedText result;
   PrintAction action(result.text);
   const bool good = instance->ExecuteAction(action);
