@@ -97,22 +97,44 @@ class ClangLibrary : public ParsedLibrary {
     if (!code) {
       return single_failure(code.error().message, reflection_.info.kernels[position]);
     }
+    if (!code->explanation.fallback.empty()) {
+      locate_fallback(position, plan, code->explanation.fallback);
+    }
     return std::move(*code);
   }
 
  private:
+  // The kernel once more, this time with positions, as far as its threads can run together.
+  void locate_fallback(std::size_t position, codegen::KernelPlan plan, std::string& reason) {
+    auto context = std::make_unique<llvm::LLVMContext>();
+    auto module = generate(position, *context, plan.function, true);
+    if (!module) {
+      return;
+    }
+    plan.programs_only = true;
+    Result<KernelCode> code = failure("");
+    if (!codegen::survive_fatal_errors([&] { code = codegen::compile_kernel(**module, plan); })) {
+      [[maybe_unused]] const auto* left_module = module->release();
+      [[maybe_unused]] const auto* left_context = context.release();
+    } else if (!code) {
+      reason = code.error().message;
+    }
+  }
+
   // An instantiation may need repairs that the first parse could not see: then the text is parsed
   // again with them.
   Result<std::unique_ptr<llvm::Module>, CompileFailure> generate(std::size_t position,
                                                                  llvm::LLVMContext& context,
-                                                                 std::string& symbol) {
+                                                                 std::string& symbol,
+                                                                 bool with_positions = false) {
     while (true) {
       if (unit_ == nullptr) {
         if (auto parsed = parse(); !parsed) {
           return std::move(parsed).error();
         }
       }
-      auto module = unit_->generate(reflection_.kernels[position].declaration, context, symbol);
+      auto module = unit_->generate(reflection_.kernels[position].declaration, context, symbol,
+                                    with_positions);
       if (module) {
         return module;
       }

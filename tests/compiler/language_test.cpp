@@ -162,6 +162,38 @@ TEST_CASE("components of constexpr vectors are constants") {
                   "constexpr constant float4 kScale = float4(1, 2, 3, 4);") == Floats{6});
 }
 
+TEST_CASE("vectors in memory are aligned as their elements") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    struct Pair { float4 a; half4 b; };
+    kernel void f(device const char* bytes [[buffer(0)]], device char* copies [[buffer(1)]],
+                  device float* sums [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+      const float4 v = *(device const float4*)(bytes + i * 132);
+      sums[i] = v.x + v.y + v.z + v.w;
+      *(device float4*)(copies + i * 132) = v * 2;
+      const Pair pair = *(device const Pair*)(bytes + i * 132 + 20);
+      *(device Pair*)(copies + i * 132 + 20) = pair;
+      *(device half4*)(copies + i * 132 + 70) = half4(*(device const half4*)(bytes + i * 132 + 70));
+    })";
+  constexpr std::size_t kRows = 37;
+  std::vector<float> in(kRows * 33);
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    in[i] = static_cast<float>(i % 97);
+  }
+  std::vector<float> copies(in.size());
+  std::vector<float> sums(kRows);
+
+  gpu.run(source, "f", {.grid = size(kRows), .group = size(32)}, in, copies, sums);
+
+  for (std::size_t row = 0; row < kRows; ++row) {
+    const float* x = &in[row * 33];
+    REQUIRE(sums[row] == x[0] + x[1] + x[2] + x[3]);
+    REQUIRE(copies[row * 33 + 3] == 2 * x[3]);
+    REQUIRE(copies[row * 33 + 8] == x[8]);
+    REQUIRE(copies[row * 33 + 18] == x[18]);
+  }
+}
+
 TEST_CASE("string literals convert to constant char pointers") {
   CHECK(values_of("out[0] = second(\"abc\");", 1,
                   "int second(constant char* text) { return text[1]; }") == Floats{98});

@@ -70,6 +70,25 @@ TEST_CASE("a run explains in which mode, with how many lanes and with what acces
   CHECK(contains(scalar.errors, "'saxpy' runs one thread at a time"));
 }
 
+TEST_CASE("a run explains why threads cannot run together, and where") {
+  const Workspace work(
+      "#include <metal_stdlib>\n"
+      "using namespace metal;\n"
+      "uint fibonacci(uint n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }\n"
+      "kernel void f(device uint* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
+      "  const uint n = i % 9;\n"
+      "  out[i] = fibonacci(n);\n"
+      "}\n");
+
+  const auto result =
+      work.run({"--kernel", "f", "--grid", "64", "--buffer", "out=zeros:u32:64", "--explain"},
+               {{"PEWTER_MODE", "spmd"}});
+
+  CHECK(result.code == 0);
+  CHECK(contains(result.errors, "'f' runs one thread at a time"));
+  CHECK(contains(result.errors, ":6:12: a call that is not inlined"));
+}
+
 TEST_CASE("buffers and bytes are matched to parameters by index") {
   const Workspace work(kSaxpy);
   const auto result = work.run({"-g", "3", "-b", "0=range:f32:3", "-b", "1=zeros:f32:3", "--bytes",

@@ -34,6 +34,42 @@ void repair_same_width_casts(llvm::Function& function) {
   }
 }
 
+// Vectors in memory have to be aligned as their elements only: a kernel may take a float4 out of
+// rows of 33 floats.
+void align_as_elements(llvm::Function& function) {
+  const llvm::Align word(4);
+  const llvm::DataLayout& layout = function.getDataLayout();
+  const auto of_element = [&](llvm::Type* type, llvm::Align stated) {
+    return std::min(stated, llvm::Align(llvm::bit_floor(
+                                layout.getTypeAllocSize(type->getScalarType()).getFixedValue())));
+  };
+  for (llvm::Argument& argument : function.args()) {
+    argument.removeAttr(llvm::Attribute::Alignment);
+  }
+  function.removeRetAttr(llvm::Attribute::Alignment);
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction)) {
+      if (load->getType()->isVectorTy()) {
+        load->setAlignment(of_element(load->getType(), load->getAlign()));
+      }
+    } else if (auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
+      llvm::Type* type = store->getValueOperand()->getType();
+      if (type->isVectorTy()) {
+        store->setAlignment(of_element(type, store->getAlign()));
+      }
+    } else if (auto* bytes = llvm::dyn_cast<llvm::MemIntrinsic>(&instruction)) {
+      bytes->setDestAlignment(std::min(bytes->getDestAlign().valueOrOne(), word));
+      if (auto* copy = llvm::dyn_cast<llvm::MemTransferInst>(bytes)) {
+        copy->setSourceAlignment(std::min(copy->getSourceAlign().valueOrOne(), word));
+      }
+    } else if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
+      for (unsigned i = 0; i < call->arg_size(); ++i) {
+        call->removeParamAttr(i, llvm::Attribute::Alignment);
+      }
+    }
+  }
+}
+
 void strip_annotations(llvm::Function& function) {
   for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
     auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
@@ -165,6 +201,7 @@ void normalise(llvm::Module& module, const KernelPlan& plan) {
     }
     repair_same_width_casts(function);
     saturate_conversions(function);
+    align_as_elements(function);
     strip_annotations(function);
     set_c_convention(function);
     set_attributes(function, plan);

@@ -272,7 +272,7 @@ Result<KernelCode> compile_kernel(llvm::Module& module, const KernelPlan& plan) 
   }
   const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
   auto vectorised = compile_programs(*copy, plan, **machine, optimiser, code);
-  if (vectorised) {
+  if (vectorised || plan.programs_only) {
     return vectorised;
   }
   auto scalar = compile_scalar(module, plan, **machine, optimiser, std::move(code));

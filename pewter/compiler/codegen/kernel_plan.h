@@ -42,6 +42,8 @@ struct KernelPlan {
   std::uint32_t lanes = 0;
   GroupShape shape;
   bool needs_parts = true;
+  /// Fails where the threads of a program cannot run together, instead of running them one by one.
+  bool programs_only = false;
   /// What the kernel is linked with, in the order of its numbers.
   std::vector<FunctionBody> linked;
 };

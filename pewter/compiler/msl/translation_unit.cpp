@@ -146,7 +146,10 @@ const std::vector<clang::Decl*>& TranslationUnit::declarations() const {
 }
 
 Result<std::unique_ptr<llvm::Module>, CompileFailure> TranslationUnit::generate(
-    clang::FunctionDecl* function, llvm::LLVMContext& llvm_context, std::string& function_name) {
+    clang::FunctionDecl* function,
+    llvm::LLVMContext& llvm_context,
+    std::string& function_name,
+    bool with_positions) {
   clang::Sema& sema = instance_->getSema();
   if (function->isTemplateInstantiation() && !function->isDefined()) {
     // An implicit instantiation is emitted only where it is used, so it does not weigh on later
@@ -162,10 +165,13 @@ Result<std::unique_ptr<llvm::Module>, CompileFailure> TranslationUnit::generate(
     return CompileFailure{diagnostics_->take()};
   }
 
+  clang::CodeGenOptions options = instance_->getCodeGenOpts();
+  if (with_positions) {
+    options.setDebugInfo(llvm::codegenoptions::LocTrackingOnly);
+  }
   std::unique_ptr<clang::CodeGenerator> generator(clang::CreateLLVMCodeGen(
       instance_->getDiagnostics(), "kernel", &instance_->getVirtualFileSystem(),
-      instance_->getHeaderSearchOpts(), instance_->getPreprocessorOpts(),
-      instance_->getCodeGenOpts(), llvm_context));
+      instance_->getHeaderSearchOpts(), instance_->getPreprocessorOpts(), options, llvm_context));
   generator->Initialize(context());
   const auto* symbol = llvm::cast<llvm::GlobalValue>(
       generator->GetAddrOfGlobal(clang::GlobalDecl(definition), /*isForDefinition=*/false));

@@ -42,11 +42,13 @@ class TranslationUnit {
   /// Instantiates what `function` needs and generates its IR, with everything it calls, into
   /// `llvm_context`.
   ///
-  /// Returns the module; `function_name` is the kernel's symbol in it. Fails with the errors of its
+  /// Returns the module; `function_name` is the kernel's symbol in it. Instructions know their
+  /// places in the text only `with_positions`, which takes time. Fails with the errors of its
   /// instantiation.
   Result<std::unique_ptr<llvm::Module>, CompileFailure> generate(clang::FunctionDecl* function,
                                                                  llvm::LLVMContext& llvm_context,
-                                                                 std::string& function_name);
+                                                                 std::string& function_name,
+                                                                 bool with_positions = false);
 
   /// Whether the text read no file besides the standard library.
   bool self_contained();

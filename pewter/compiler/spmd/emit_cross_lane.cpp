@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 
 #include "llvm/IR/PatternMatch.h"
@@ -135,9 +136,49 @@ Chunks Emitter::masked_operand(const llvm::Value* value, llvm::Constant* inactiv
 }
 
 /// Whether a condition holds in every active lane, one part of it after the other.
+// Whether `first + lane < bound`, or another comparison, holds in every lane: that of the lane that
+// comes next to the bound says it, unless lanes wrap, which counts as no.
+llvm::Value* Emitter::bound_holds_everywhere(const llvm::ICmpInst& comparison, bool negate) {
+  const unsigned varying = analyses_.shapes.is_uniform(comparison.getOperand(0)) ? 1 : 0;
+  const llvm::Value* value = comparison.getOperand(varying);
+  const llvm::Value* bound = comparison.getOperand(1 - varying);
+  const Shape& shape = analyses_.shapes.of(value);
+  if (!comparison.isRelational() || !analyses_.shapes.is_uniform(bound) ||
+      !value->getType()->isIntegerTy() || value->getType()->getIntegerBitWidth() < 32 ||
+      shape.kind != Shape::Kind::Affine || shape.accuracy != Shape::Accuracy::Exact ||
+      shape.terms.size() != 1 || shape.has_factors()) {
+    return nullptr;
+  }
+  const std::vector<std::int64_t>& lanes = shape.terms[0].lanes;
+  const auto [low, high] = std::minmax_element(lanes.begin(), lanes.end());
+  if (*high - *low > std::numeric_limits<std::int32_t>::max()) {
+    return nullptr;
+  }
+  llvm::Value* lowest = scalar_at(value, static_cast<unsigned>(low - lanes.begin()));
+  llvm::Value* highest = scalar_at(value, static_cast<unsigned>(high - lanes.begin()));
+  auto predicate = varying == 0 ? comparison.getPredicate() : comparison.getSwappedPredicate();
+  if (negate) {
+    predicate = llvm::ICmpInst::getInversePredicate(predicate);
+  }
+  const bool is_below = llvm::ICmpInst::isLT(predicate) || llvm::ICmpInst::isLE(predicate);
+  llvm::Value* in_order = builder_.CreateICmp(
+      comparison.isSigned() ? llvm::ICmpInst::ICMP_SLE : llvm::ICmpInst::ICMP_ULE, lowest, highest);
+  return builder_.CreateAnd(
+      in_order, builder_.CreateICmp(predicate, is_below ? highest : lowest, scalar(bound)));
+}
+
 llvm::Value* Emitter::holds_everywhere(const llvm::Value* condition) {
   if (analyses_.shapes.is_uniform(condition)) {
     return scalar(condition);
+  }
+  llvm::Value* negated = nullptr;
+  llvm::PatternMatch::match(condition,
+                            llvm::PatternMatch::m_Not(llvm::PatternMatch::m_Value(negated)));
+  const auto* comparison = llvm::dyn_cast<llvm::ICmpInst>(negated != nullptr ? negated : condition);
+  if (comparison != nullptr && mask_.empty()) {
+    if (llvm::Value* holds = bound_holds_everywhere(*comparison, negated != nullptr)) {
+      return holds;
+    }
   }
   const auto* both = llvm::dyn_cast<llvm::Instruction>(condition);
   const bool is_choice =

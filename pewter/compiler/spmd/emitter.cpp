@@ -1,6 +1,7 @@
 #include "pewter/compiler/spmd/emitter.h"
 
 #include "llvm/IR/CFG.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -12,6 +13,26 @@ namespace {
 
 // A block of so few instructions is not worth a branch around it.
 constexpr unsigned kFreeInstructions = 4;
+
+/// Where the kernel's own text asks for an instruction: in the function that it came from, when
+/// that is in the same file, otherwise where that is called. Empty when the module has no
+/// positions.
+std::string position_of(const llvm::Instruction& instruction) {
+  const llvm::DILocation* place = instruction.getDebugLoc().get();
+  if (place == nullptr) {
+    return {};
+  }
+  const llvm::DILocation* outermost = place;
+  while (outermost->getInlinedAt() != nullptr) {
+    outermost = outermost->getInlinedAt();
+  }
+  while (place != outermost && place->getFilename() != outermost->getFilename()) {
+    place = place->getInlinedAt();
+  }
+  return (place->getFilename() + ":" + llvm::Twine(place->getLine()) + ":" +
+          llvm::Twine(place->getColumn()))
+      .str();
+}
 
 }  // namespace
 
@@ -60,9 +81,15 @@ Result<Tally> Emitter::run() {
 }
 
 void Emitter::give_up(const std::string& reason, const llvm::Instruction& instruction) {
+  if (!reason_.empty()) {
+    return;
+  }
+  reason_ = position_of(instruction);
+  llvm::raw_string_ostream stream(reason_);
   if (reason_.empty()) {
-    llvm::raw_string_ostream stream(reason_);
     stream << reason << ":" << instruction;
+  } else {
+    stream << ": " << reason;
   }
 }
 

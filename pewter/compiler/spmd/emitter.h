@@ -222,6 +222,7 @@ class Emitter {
 
   // Operations across lanes: emit_cross_lane.cpp.
   void emit_cross_lane(llvm::CallInst& call, const DeviceCall& device);
+  llvm::Value* bound_holds_everywhere(const llvm::ICmpInst& comparison, bool negate);
   llvm::Value* holds_everywhere(const llvm::Value* condition);
   void define_grouped(const llvm::CallInst& call, llvm::ArrayRef<llvm::Value*> per_simdgroup);
   llvm::Value* combine(const DeviceCall& device, llvm::Value* a, llvm::Value* b);
