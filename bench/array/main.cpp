@@ -69,39 +69,41 @@ Prepared traffic(std::size_t count, int inputs, int outputs) {
     state->memory.emplace_back(count, 1.0F);
   }
   const std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
-  return {.run =
-              [=] {
-                std::vector<std::thread> workers;
-                std::vector<float> sums(threads * 64);
-                for (std::size_t t = 0; t < threads; ++t) {
-                  workers.emplace_back([&, t] {
-                    const std::size_t first = count / threads * t;
-                    const std::size_t length = count / threads;
-                    for (int o = 0; o < outputs; ++o) {
-                      std::memcpy(
-                          state->memory[static_cast<std::size_t>(inputs + o)].data() + first,
-                          state->memory[0].data() + first, length * sizeof(float));
-                    }
-                    for (int i = outputs > 0 ? 1 : 0; i < inputs; ++i) {
-                      const float* from = state->memory[static_cast<std::size_t>(i)].data() + first;
-                      float partial[32] = {};
-                      for (std::size_t k = 0; k + 32 <= length; k += 32) {
-                        for (std::size_t lane = 0; lane < 32; ++lane) {
-                          partial[lane] += from[k + lane];
-                        }
-                      }
-                      for (const float each : partial) {
-                        sums[t * 64] += each;
-                      }
-                    }
-                  });
+  return {
+      .run =
+          [=] {
+            std::vector<std::thread> workers;
+            std::vector<float> sums(threads * 64);
+            for (std::size_t t = 0; t < threads; ++t) {
+              workers.emplace_back([&, t] {
+                const std::size_t first = count / threads * t;
+                const std::size_t length = count / threads;
+                for (int o = 0; o < outputs; ++o) {
+                  std::memcpy(
+                      state->memory[state->memory.size() - 1 - static_cast<std::size_t>(o)].data() +
+                          first,
+                      state->memory[0].data() + first, length * sizeof(float));
                 }
-                for (std::thread& worker : workers) {
-                  worker.join();
+                for (int i = outputs > 0 ? 1 : 0; i < inputs; ++i) {
+                  const float* from = state->memory[static_cast<std::size_t>(i)].data() + first;
+                  float partial[32] = {};
+                  for (std::size_t k = 0; k + 32 <= length; k += 32) {
+                    for (std::size_t lane = 0; lane < 32; ++lane) {
+                      partial[lane] += from[k + lane];
+                    }
+                  }
+                  for (const float each : partial) {
+                    sums[t * 64] += each;
+                  }
                 }
-                state->sum = sums[0];
-              },
-          .check = [] { return std::string(); }};
+              });
+            }
+            for (std::thread& worker : workers) {
+              worker.join();
+            }
+            state->sum = sums[0];
+          },
+      .check = [] { return std::string(); }};
 }
 
 void add_bandwidth_works() {

@@ -89,7 +89,8 @@ TEST_CASE("products of every type agree with a loop in double") {
       }
       if (columns == 31) {
         check_close(outer(left, right),
-                    product(a, b, 33, 1, static_cast<std::size_t>(length * columns)),
+                    product(a, b, 33, 1,
+                            static_cast<std::size_t>(length) * static_cast<std::size_t>(columns)),
                     half_unit(dtype), absolute);
       }
     }
@@ -167,7 +168,7 @@ TEST_CASE("rotary positions of every floating-point type, both ways, with an off
           double* at = expected.data() + row * kWidth;
           for (std::int64_t i = 0; i < kDims / 2; ++i) {
             const double angle = static_cast<double>(row % length + 3) * 0.5 *
-                                 std::pow(10000.0, -static_cast<double>(i) / (kDims / 2));
+                                 std::pow(10000.0, -2 * static_cast<double>(i) / kDims);
             double& first = at[traditional ? 2 * i : i];
             double& second = at[traditional ? 2 * i + 1 : i + kDims / 2];
             const double a = first;
