@@ -33,8 +33,8 @@ inline std::uint64_t number_at(std::string_view text, std::size_t at, std::size_
 }
 
 inline void append_number(std::string& text, std::uint64_t value, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    text += static_cast<char>(value >> (8 * i) & 0xff);
+  for (std::size_t i = 0; i < count; ++i, value >>= 8) {
+    text += static_cast<char>(value & 0xff);
   }
 }
 
