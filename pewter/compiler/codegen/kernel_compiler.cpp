@@ -18,6 +18,7 @@
 #include "pewter/compiler/codegen/function_pointers.h"
 #include "pewter/compiler/codegen/object_code.h"
 #include "pewter/compiler/codegen/optimiser.h"
+#include "pewter/compiler/codegen/private_arrays.h"
 #include "pewter/compiler/codegen/thread_values.h"
 #include "pewter/compiler/codegen/threadgroup_memory.h"
 #include "pewter/compiler/spmd/gather_lowering.h"
@@ -114,6 +115,7 @@ Result<KernelCode> compile_scalar(llvm::Module& module,
                                   llvm::TargetMachine& machine,
                                   Optimiser& optimiser,
                                   KernelCode code) {
+  bound_private_arrays(*module.getFunction(kThreadFunction));
   optimiser.optimise(module);
   show(module, "optimisation");
   if (auto checked = check_constants(module, plan); !checked) {
@@ -143,6 +145,7 @@ Result<KernelCode> compile_programs(llvm::Module& module,
                                     Optimiser& optimiser,
                                     KernelCode code) {
   spmd::mark_private_walks(*module.getFunction(kThreadFunction), optimiser.functions());
+  bound_private_arrays(*module.getFunction(kThreadFunction));
   optimiser.simplify(module);
   if (auto checked = check_constants(module, plan); !checked) {
     return checked.error();

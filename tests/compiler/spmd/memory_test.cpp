@@ -339,6 +339,39 @@ TEST_CASE("pointers passed to functions reach private, device and threadgroup me
   }
 }
 
+TEST_CASE("an index beyond a private array harms nobody") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    kernel void f(device const int* first [[buffer(0)]], device uint* out [[buffer(1)]],
+                  uint i [[thread_position_in_grid]]) {
+      uint a[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+      short b[5] = {1, 2, 3, 4, 5};
+      for (int k = first[i]; k < 8; ++k) {
+        a[k] += 100;
+        b[k - 3] = short(b[k - 3] + 10);
+      }
+      uint sum = 0;
+      for (uint k = 0; k < 8; ++k) sum += a[k];
+      for (uint k = 0; k < 5; ++k) sum += uint(b[k]);
+      out[i] = sum;
+    })";
+  constexpr std::size_t kCount = 100;
+  std::vector<int> first(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    first[i] = static_cast<int>(i % 9) - (i % 5 == 0 ? 1 << 20 : 0);
+  }
+  std::vector<uint> out(kCount);
+
+  gpu.run(source, "f", {.grid = size(kCount), .group = size(64)}, first, out);
+
+  for (std::size_t i = 0; i < kCount; ++i) {
+    const int from = std::max(first[i], 0);
+    const int short_from = std::max(first[i], 3);
+    const int wanted = 36 + 15 + 100 * (8 - from) + 10 * (8 - short_from);
+    REQUIRE(out[i] == static_cast<uint>(wanted));
+  }
+}
+
 TEST_CASE("a lane reads back what it wrote, through memory that others write too") {
   const Gpu gpu;
   const std::string source = kHead + R"(
