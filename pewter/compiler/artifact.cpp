@@ -222,6 +222,7 @@ void describe(Archive& archive, KernelCode& code) {
     archive(textures);
   }
   archive(code.required_samplers);
+  archive(code.required_threadgroup_arguments);
   archive(code.uses_log);
   archive(code.stack_bytes);
   archive(code.runs_whole_groups);

@@ -24,7 +24,7 @@ namespace pewter::compiler {
 namespace {
 
 /// Bytes of the wire formats below; raised when they change.
-constexpr std::uint64_t kFormatVersion = 5;
+constexpr std::uint64_t kFormatVersion = 6;
 
 constexpr std::uint32_t kMinLanes = 8;
 constexpr std::uint32_t kMaxLanes = 1024;

@@ -348,6 +348,7 @@ class BindingReader {
           "samplers", 0, [&] { return load(pointer, launch_, offsetof(abi::Launch, samplers)); });
       return load(builder_.getInt64Ty(), samplers, index * sizeof(std::uint64_t));
     }
+    code_.required_threadgroup_arguments |= 1U << index;
     llvm::Value* offset =
         load(builder_.getInt32Ty(), launch_,
              offsetof(abi::Launch, threadgroup_offsets) + index * sizeof(std::uint32_t));

@@ -217,7 +217,7 @@ bool ComputeCommandEncoder::lay_out_threadgroup_memory() {
       continue;
     }
     const std::uint32_t length = threadgroup_lengths_[parameter.index];
-    if (length == 0) {
+    if (length == 0 && (pipeline_->required_threadgroup_arguments >> parameter.index & 1) != 0) {
       buffer().reject(MTL::CommandBufferErrorInvalidResource,
                       "kernel '{}' has no threadgroup memory for parameter '{}' at index {}",
                       pipeline_->kernel_name, parameter.name, parameter.index);

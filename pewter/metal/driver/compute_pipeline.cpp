@@ -163,6 +163,7 @@ Outcome build_pipeline(const ComputePipelineDescriptor& descriptor,
   pipeline->required_buffers = code.required_buffers;
   pipeline->required_textures = code.required_textures;
   pipeline->required_samplers = code.required_samplers;
+  pipeline->required_threadgroup_arguments = code.required_threadgroup_arguments;
   pipeline->uses_log = code.uses_log;
   pipeline->static_threadgroup_bytes = code.threadgroup_bytes;
   pipeline->max_total_threads = thread_limit(descriptor, *function);

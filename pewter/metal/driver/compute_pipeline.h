@@ -39,6 +39,8 @@ class ComputePipelineState final : public Object {
   /// The same for `[[texture(n)]]` and `[[sampler(n)]]`.
   std::array<std::uint64_t, 2> required_textures = {0, 0};
   std::uint32_t required_samplers = 0;
+  /// A bit for each `[[threadgroup(n)]]` that needs a length.
+  std::uint32_t required_threadgroup_arguments = 0;
   /// Whether it writes messages to the host.
   bool uses_log = false;
   std::uint32_t static_threadgroup_bytes = 0;

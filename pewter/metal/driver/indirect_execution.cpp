@@ -69,7 +69,7 @@ Result<std::uint32_t> lay_out_threadgroup_memory(const abi::IndirectCommand& com
       continue;
     }
     const std::uint32_t length = command.threadgroup_lengths[parameter.index];
-    if (length == 0) {
+    if (length == 0 && (pipeline.required_threadgroup_arguments >> parameter.index & 1) != 0) {
       return failure(
           fmt::format("kernel '{}' has no threadgroup memory for parameter '{}' at "
                       "index {}",

@@ -225,5 +225,15 @@ TEST_CASE("resources that kernels reach through pointers can be declared") {
   CHECK(values_of(values.get()) == Values{1});
 }
 
+TEST_CASE("a threadgroup parameter that the kernel never uses needs no length") {
+  const pewter::test::Gpu gpu;
+  std::vector<float> out(3);
+  gpu.run(
+      "kernel void f(device float* o [[buffer(0)]], threadgroup float* s [[threadgroup(0)]],\n"
+      "              uint i [[thread_position_in_grid]]) { o[i] = 1; }\n",
+      "f", {.grid = pewter::test::size(3)}, out);
+  CHECK(out == std::vector<float>{1, 1, 1});
+}
+
 }  // namespace
 }  // namespace pewter::driver::test
