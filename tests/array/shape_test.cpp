@@ -170,8 +170,9 @@ TEST_CASE("products of matrices agree with a loop in double") {
       for (int c = 0; c < columns; ++c) {
         double total = 0;
         for (int k = 0; k < inner_length; ++k) {
-          total += a[static_cast<std::size_t>(r * inner_length + k)] *
-                   b[static_cast<std::size_t>(k * columns + c)];
+          const int here = r * inner_length + k;
+          const int there = k * columns + c;
+          total += a[static_cast<std::size_t>(here)] * b[static_cast<std::size_t>(there)];
         }
         expected.push_back(total);
       }

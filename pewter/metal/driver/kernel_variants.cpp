@@ -103,14 +103,14 @@ const KernelVariants::Variant& KernelVariants::find(const Shape& shape, bool nee
 }
 
 /// The variant itself, or the same for groups that end in the middle of a program.
-const KernelVariants::Variant& KernelVariants::suited(const Variant& variant,
+const KernelVariants::Variant* KernelVariants::suited(const Variant* variant,
                                                       std::uint32_t thread_count,
                                                       bool has_edge) const {
-  if (variant.code == nullptr || variant.code->handles_parts ||
-      (!has_edge && thread_count % variant.code->explanation.lanes == 0)) {
+  if (variant->code == nullptr || variant->code->handles_parts ||
+      (!has_edge && thread_count % variant->code->explanation.lanes == 0)) {
     return variant;
   }
-  return find(variant.shape, true);
+  return &find(variant->shape, true);
 }
 
 Result<void> KernelVariants::choose(executor::Dispatch& dispatch) const {
@@ -142,8 +142,8 @@ Result<void> KernelVariants::choose(executor::Dispatch& dispatch) const {
       edge = &find({Shape::Kind::Any, {}}, true);
     }
   }
-  whole = &suited(*whole, thread_count, has_edge);
-  edge = &suited(*edge, thread_count, has_edge);
+  whole = suited(whole, thread_count, has_edge);
+  edge = suited(edge, thread_count, has_edge);
   for (const Variant* variant : {whole, edge}) {
     if (variant->kernel == nullptr) {
       return failure(variant->problem);

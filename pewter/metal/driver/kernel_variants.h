@@ -54,7 +54,7 @@ class KernelVariants {
                                                       compiler::KernelRequest request,
                                                       Variant& variant);
   const Variant& find(const compiler::GroupShape& shape, bool needs_parts) const;
-  const Variant& suited(const Variant& variant, std::uint32_t thread_count, bool has_edge) const;
+  const Variant* suited(const Variant* variant, std::uint32_t thread_count, bool has_edge) const;
 
   std::shared_ptr<compiler::Library> library_;
   compiler::KernelRequest request_;
