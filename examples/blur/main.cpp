@@ -71,8 +71,7 @@ double reference(const std::vector<float>& image, const std::vector<float>& weig
     for (int dx = -kRadius; dx <= kRadius; ++dx) {
       const int px = std::clamp(x + dx, 0, kSize - 1);
       const int py = std::clamp(y + dy, 0, kSize - 1);
-      total += static_cast<double>(weights[static_cast<std::size_t>(dx + kRadius)]) *
-               weights[static_cast<std::size_t>(dy + kRadius)] *
+      total += static_cast<double>(weights.data()[dx + kRadius]) * weights.data()[dy + kRadius] *
                image[static_cast<std::size_t>(py) * kSize + static_cast<std::size_t>(px)];
     }
   }

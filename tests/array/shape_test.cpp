@@ -160,19 +160,23 @@ TEST_CASE("slices are gathered and scattered") {
 
 TEST_CASE("products of matrices agree with a loop in double") {
   for (const auto& [rows, inner_length, columns] :
-       {std::tuple{1, 1, 1}, {3, 5, 2}, {33, 31, 65}, {1, 100, 40}, {40, 100, 1}, {70, 90, 80}}) {
+       {std::tuple<std::int64_t, std::int64_t, std::int64_t>{1, 1, 1},
+        {3, 5, 2},
+        {33, 31, 65},
+        {1, 100, 40},
+        {40, 100, 1},
+        {70, 90, 80}}) {
     const std::vector<double> a =
         numbers(static_cast<std::size_t>(rows * inner_length), -1, 1, Dtype::Float32);
     const std::vector<double> b =
         numbers(static_cast<std::size_t>(inner_length * columns), -1, 1, Dtype::Float32);
     std::vector<double> expected;
-    for (int r = 0; r < rows; ++r) {
-      for (int c = 0; c < columns; ++c) {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t c = 0; c < columns; ++c) {
         double total = 0;
-        for (int k = 0; k < inner_length; ++k) {
-          const int here = r * inner_length + k;
-          const int there = k * columns + c;
-          total += a[static_cast<std::size_t>(here)] * b[static_cast<std::size_t>(there)];
+        for (std::int64_t k = 0; k < inner_length; ++k) {
+          total += a[static_cast<std::size_t>(r * inner_length + k)] *
+                   b[static_cast<std::size_t>(k * columns + c)];
         }
         expected.push_back(total);
       }
