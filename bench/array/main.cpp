@@ -103,7 +103,7 @@ Prepared traffic(std::size_t count, int inputs, int outputs) {
             }
             state->sum = sums[0];
           },
-      .check = [] { return std::string(); }};
+      .check = {}};
 }
 
 void add_bandwidth_works() {
@@ -242,7 +242,7 @@ void add_overhead_works() {
                             const array made = array::empty({256}, pewter::Dtype::Float32);
                           }
                         },
-                    .check = [] { return std::string(); }};
+                    .check = {}};
   });
   // Building alone: nodes of an expression that nobody evaluates.
   add("array_build", Unit::Microseconds, kOperations, [] {
@@ -255,7 +255,7 @@ void add_overhead_works() {
                             y = y + x;
                           }
                         },
-                    .check = [] { return std::string(); }};
+                    .check = {}};
   });
   // One evaluation of operations that do not fuse: a kernel each, of a row of 16 elements.
   add("array_unfused_1000", Unit::Microseconds, kOperations, [] {
@@ -283,7 +283,7 @@ void add_overhead_works() {
                             pewter::eval(made);
                           }
                         },
-                    .check = [] { return std::string(); }};
+                    .check = {}};
   });
   add("array_first_call", Unit::Milliseconds, 1, [] {
     // Other expressions in every process, or the disk would know them.
@@ -300,7 +300,7 @@ void add_overhead_works() {
                               });
                           pewter::eval(function({x}));
                         },
-                    .check = [] { return std::string(); }};
+                    .check = {}};
   });
   add("array_compiled_call", Unit::Microseconds, 1, [] {
     const auto function =
@@ -309,8 +309,7 @@ void add_overhead_works() {
         }));
     const array x = pewter::ones({64});
     x.eval();
-    return Prepared{.run = [=] { pewter::eval((*function)({x, x})); },
-                    .check = [] { return std::string(); }};
+    return Prepared{.run = [=] { pewter::eval((*function)({x, x})); }, .check = {}};
   });
 }
 

@@ -37,4 +37,8 @@ class Hasher {
   std::array<std::uint64_t, 2> state_ = {0x9e3779b97f4a7c15U, 0xc2b2ae3d27d4eb4fU};
 };
 
+inline Digest digest_of(std::span<const std::byte> bytes) {
+  return Hasher().add(bytes).digest();
+}
+
 }  // namespace pewter

@@ -85,15 +85,7 @@ class ClangLibrary : public ParsedLibrary {
     }
     fill_plan(position, request, cpu, plan);
     plan.linked = linked;
-    Result<KernelCode> code = failure("");
-    const auto survived =
-        codegen::survive_fatal_errors([&] { code = codegen::compile_kernel(**module, plan); });
-    if (!survived) {
-      // Whatever LLVM was changing may be half changed: it is left alone for good.
-      [[maybe_unused]] const auto* left_module = module->release();
-      [[maybe_unused]] const auto* left_context = context.release();
-      return single_failure(survived.error().message, reflection_.info.kernels[position]);
-    }
+    Result<KernelCode> code = to_code(std::move(*module), std::move(context), plan);
     if (!code) {
       return single_failure(code.error().message, reflection_.info.kernels[position]);
     }
@@ -112,13 +104,26 @@ class ClangLibrary : public ParsedLibrary {
       return;
     }
     plan.programs_only = true;
-    Result<KernelCode> code = failure("");
-    if (!codegen::survive_fatal_errors([&] { code = codegen::compile_kernel(**module, plan); })) {
-      [[maybe_unused]] const auto* left_module = module->release();
-      [[maybe_unused]] const auto* left_context = context.release();
-    } else if (!code) {
+    const auto code = to_code(std::move(*module), std::move(context), plan);
+    if (!code) {
       reason = code.error().message;
     }
+  }
+
+  static Result<KernelCode> to_code(std::unique_ptr<llvm::Module> module,
+                                    std::unique_ptr<llvm::LLVMContext> context,
+                                    const codegen::KernelPlan& plan) {
+    Result<KernelCode> code = failure("");
+    const auto survived =
+        codegen::survive_fatal_errors([&] { code = codegen::compile_kernel(*module, plan); });
+    if (!survived) {
+      // Whatever LLVM was changing may be half changed: it is left alone for good.
+      [[maybe_unused]] const auto* left_module = module.release();
+      [[maybe_unused]] const auto* left_context = context.release();
+      return survived.error();
+    }
+    module.reset();  // before its context
+    return code;
   }
 
   // An instantiation may need repairs that the first parse could not see: then the text is parsed

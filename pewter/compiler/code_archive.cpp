@@ -43,10 +43,6 @@ Key key_of(const Digest& digest) {
   return {digest.high, digest.low};
 }
 
-Digest digest_of(std::span<const std::byte> bytes) {
-  return Hasher().add(bytes).digest();
-}
-
 template <typename T>
 void append(std::vector<std::byte>& bytes, const T& value) {
   const auto* raw = reinterpret_cast<const std::byte*>(&value);

@@ -29,10 +29,6 @@ struct Header {
   std::uint64_t size = 0;
 };
 
-Digest checksum_of(std::span<const std::byte> bytes) {
-  return Hasher().add(bytes).digest();
-}
-
 /// A file descriptor that closes itself.
 class File {
  public:
@@ -158,7 +154,7 @@ std::optional<std::vector<std::byte>> DiskCache::load(const Digest& key) {
     return std::nullopt;
   }
   std::vector<std::byte> bytes(header.size);
-  if (!file.read_all(bytes.data(), bytes.size()) || checksum_of(bytes) != header.checksum) {
+  if (!file.read_all(bytes.data(), bytes.size()) || digest_of(bytes) != header.checksum) {
     logging::detail("cache", "entry {} is damaged and is ignored", where.string());
     return std::nullopt;
   }
@@ -188,7 +184,7 @@ void DiskCache::store(const Digest& key, std::span<const std::byte> bytes) {
     }
     Header header;
     header.key = key;
-    header.checksum = checksum_of(bytes);
+    header.checksum = digest_of(bytes);
     header.size = bytes.size();
     if (!file.write_all(&header, sizeof(header)) || !file.write_all(bytes.data(), bytes.size())) {
       logging::detail("cache", "cannot write {}: {}", temporary, std::strerror(errno));

@@ -36,10 +36,6 @@ struct Entry {
   std::uint64_t digest[2];
 };
 
-Digest digest_of(std::span<const std::byte> bytes) {
-  return Hasher().add(bytes).digest();
-}
-
 std::span<const std::byte> as_bytes(std::string_view text) {
   return std::as_bytes(std::span(text));
 }

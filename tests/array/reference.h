@@ -106,12 +106,27 @@ inline const std::vector<Dtype>& all_dtypes() {
   return types;
 }
 
+inline std::vector<Dtype> every_dtype() {
+  std::vector<Dtype> types = all_dtypes();
+  types.push_back(Dtype::Complex64);
+  return types;
+}
+
 inline bool is_integer(Dtype dtype) {
   return dtype >= Dtype::UInt8 && dtype <= Dtype::Int64;
 }
 
 inline bool is_unsigned(Dtype dtype) {
   return dtype >= Dtype::Bool && dtype <= Dtype::UInt64;
+}
+
+/// `count` numbers of a range, as far as the type has them.
+inline std::vector<double> elements(std::int64_t count,
+                                    Dtype dtype,
+                                    double low = -50,
+                                    double high = 50) {
+  return numbers(static_cast<std::size_t>(count), is_unsigned(dtype) ? std::max(low, 0.0) : low,
+                 dtype == Dtype::Bool ? 2 : high, dtype);
 }
 
 }  // namespace pewter::test

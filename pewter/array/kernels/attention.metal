@@ -14,7 +14,6 @@ struct Attention {
   uint value_width;
   uint is_causal;
   float scale;
-  uint unused;
   long query_strides[3];
   long key_strides[3];
   long value_strides[3];
@@ -105,7 +104,6 @@ struct Rope {
   uint outer;
   uint outer_of_group;
   uint has_frequencies;
-  uint unused;
   float exponent;
   float scale;
   int offset;

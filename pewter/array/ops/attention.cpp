@@ -35,7 +35,6 @@ struct Attention {
   std::uint32_t value_width;
   std::uint32_t is_causal;
   float scale;
-  std::uint32_t unused;
   std::int64_t query_strides[3];
   std::int64_t key_strides[3];
   std::int64_t value_strides[3];
@@ -49,7 +48,6 @@ struct Rope {
   std::uint32_t outer;
   std::uint32_t outer_of_group;
   std::uint32_t has_frequencies;
-  std::uint32_t unused;
   float exponent;
   float scale;
   std::int32_t offset;

@@ -149,7 +149,7 @@ array softmax(const array& a, const Axes& axes, StreamOrDevice s) {
   std::sort(positions.begin(), positions.end());
   const MovedAxes moved = moved_to_end(positions, a.ndim());
   const array rows = transpose(x, moved.order, s);
-  const Shape shape = rows.shape();
+  const Shape& shape = rows.shape();
   std::int64_t length = 1;
   for (const std::size_t axis : positions) {
     length *= a.shape()[axis];

@@ -149,8 +149,9 @@ array reshape(const array& a, Shape shape, StreamOrDevice s) {
   }
   auto view = graph::make_view(input.node_pointer(), lengths, std::move(strides), 0);
   // A reshape to fixed lengths says nothing about other shapes, unless one is left open.
-  return ops::traced_view(std::move(view), input, "reshape",
-                          [shape, s](const array& other) { return reshape(other, shape, s); });
+  return ops::traced_view(
+      std::move(view), input, "reshape",
+      [shape = std::move(shape), s](const array& other) { return reshape(other, shape, s); });
 }
 
 array flatten(const array& a, int start_axis, int end_axis, StreamOrDevice s) {
@@ -172,7 +173,7 @@ array flatten(const array& a, int start_axis, int end_axis, StreamOrDevice s) {
   return reshape(a, std::move(shape), s);
 }
 
-array unflatten(const array& a, int axis, Shape shape, StreamOrDevice s) {
+array unflatten(const array& a, int axis, const Shape& shape, StreamOrDevice s) {
   const std::size_t position = graph::checked_axis("unflatten", axis, a.ndim());
   const Shape inner =
       completed(shape, static_cast<std::size_t>(a.shape()[position]), {a.shape()[position]});

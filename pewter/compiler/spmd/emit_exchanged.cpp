@@ -107,29 +107,22 @@ llvm::Value* Emitter::partner_pointers(const Exchange& exchange, unsigned chunk)
                             scalar(exchange.address->getPointerOperand()), index);
 }
 
-bool Emitter::emit_exchanged_load(llvm::LoadInst& load) {
-  const llvm::Value* pointer = load.getPointerOperand();
-  const auto exchange = find_exchange(pointer, layout_.getTypeStoreSize(load.getType()));
-  if (!exchange || load.isAtomic() || load.isVolatile()) {
-    return false;
-  }
+// An access of every chunk: `whole` where the partners of chunks are chunks, `by_lanes` elsewhere.
+// Returns what the two have made, if anything.
+Chunks Emitter::on_both_sides(const Exchange& exchange,
+                              const llvm::Value* pointer,
+                              llvm::function_ref<llvm::Value*(unsigned)> whole,
+                              llvm::function_ref<llvm::Value*(unsigned)> by_lanes) {
   ++tally_.consecutive_accesses;
   llvm::BasicBlock* sides[2] = {new_block("exchange.chunks"), new_block("exchange.lanes")};
   llvm::BasicBlock* done = new_block("exchange.done");
-  builder_.CreateCondBr(exchanges_chunks(*exchange), sides[0], sides[1]);
-  Chunks loaded[2];
+  builder_.CreateCondBr(exchanges_chunks(exchange), sides[0], sides[1]);
+  Chunks made[2];
   for (const unsigned side : {0U, 1U}) {
     builder_.SetInsertPoint(sides[side]);
     for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
       set_accessor(pointer, chunk);
-      if (side == 0) {
-        const PartnerChunk partner = partner_chunk(*exchange, chunk);
-        llvm::Value* there = load_consecutive(load.getType(), partner.address, load.getAlign(),
-                                              partner.active_lanes);
-        loaded[side].push_back(partner.order != nullptr ? reorder(there, partner.order) : there);
-      } else {
-        loaded[side].push_back(gather(load, partner_pointers(*exchange, chunk), chunk));
-      }
+      made[side].push_back(side == 0 ? whole(chunk) : by_lanes(chunk));
       clear_accessor();
     }
     sides[side] = builder_.GetInsertBlock();
@@ -137,13 +130,31 @@ bool Emitter::emit_exchanged_load(llvm::LoadInst& load) {
   }
   builder_.SetInsertPoint(done);
   Chunks result;
-  for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
-    llvm::PHINode* joined = builder_.CreatePHI(chunk_type(load.getType()), 2);
-    joined->addIncoming(loaded[0][chunk], sides[0]);
-    joined->addIncoming(loaded[1][chunk], sides[1]);
+  for (unsigned chunk = 0; chunk < lanes_.chunks() && made[0][chunk] != nullptr; ++chunk) {
+    llvm::PHINode* joined = builder_.CreatePHI(made[0][chunk]->getType(), 2);
+    joined->addIncoming(made[0][chunk], sides[0]);
+    joined->addIncoming(made[1][chunk], sides[1]);
     result.push_back(joined);
   }
-  define_vector(&load, std::move(result));
+  return result;
+}
+
+bool Emitter::emit_exchanged_load(llvm::LoadInst& load) {
+  const llvm::Value* pointer = load.getPointerOperand();
+  const auto exchange = find_exchange(pointer, layout_.getTypeStoreSize(load.getType()));
+  if (!exchange || load.isAtomic() || load.isVolatile()) {
+    return false;
+  }
+  const auto whole = [&](unsigned chunk) {
+    const PartnerChunk partner = partner_chunk(*exchange, chunk);
+    llvm::Value* there =
+        load_consecutive(load.getType(), partner.address, load.getAlign(), partner.active_lanes);
+    return partner.order != nullptr ? reorder(there, partner.order) : there;
+  };
+  const auto by_lanes = [&](unsigned chunk) {
+    return gather(load, partner_pointers(*exchange, chunk), chunk);
+  };
+  define_vector(&load, on_both_sides(*exchange, pointer, whole, by_lanes));
   return true;
 }
 
@@ -154,32 +165,23 @@ bool Emitter::emit_exchanged_store(llvm::StoreInst& store) {
   if (!exchange || store.isAtomic() || store.isVolatile()) {
     return false;
   }
-  ++tally_.consecutive_accesses;
   const Chunks values = vector(value);
-  llvm::BasicBlock* sides[2] = {new_block("exchange.chunks"), new_block("exchange.lanes")};
-  llvm::BasicBlock* done = new_block("exchange.done");
-  builder_.CreateCondBr(exchanges_chunks(*exchange), sides[0], sides[1]);
-  for (const unsigned side : {0U, 1U}) {
-    builder_.SetInsertPoint(sides[side]);
-    for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
-      set_accessor(pointer, chunk);
-      if (side == 0) {
-        const PartnerChunk partner = partner_chunk(*exchange, chunk);
-        llvm::Value* stored =
-            partner.order != nullptr ? reorder(values[chunk], partner.order) : values[chunk];
-        if (partner.active_lanes == nullptr) {
-          builder_.CreateAlignedStore(stored, partner.address, store.getAlign());
-        } else {
-          store_masked(store, partner.address, stored, partner.active_lanes);
-        }
-      } else {
-        scatter(store, partner_pointers(*exchange, chunk), values[chunk], chunk);
-      }
-      clear_accessor();
+  const auto whole = [&](unsigned chunk) -> llvm::Value* {
+    const PartnerChunk partner = partner_chunk(*exchange, chunk);
+    llvm::Value* stored =
+        partner.order != nullptr ? reorder(values[chunk], partner.order) : values[chunk];
+    if (partner.active_lanes == nullptr) {
+      builder_.CreateAlignedStore(stored, partner.address, store.getAlign());
+    } else {
+      store_masked(store, partner.address, stored, partner.active_lanes);
     }
-    builder_.CreateBr(done);
-  }
-  builder_.SetInsertPoint(done);
+    return nullptr;
+  };
+  const auto by_lanes = [&](unsigned chunk) -> llvm::Value* {
+    scatter(store, partner_pointers(*exchange, chunk), values[chunk], chunk);
+    return nullptr;
+  };
+  on_both_sides(*exchange, pointer, whole, by_lanes);
   return true;
 }
 

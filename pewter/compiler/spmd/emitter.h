@@ -197,6 +197,10 @@ class Emitter {
   PartnerChunk partner_chunk(const Exchange& exchange, unsigned chunk);
   llvm::Value* partner_pointers(const Exchange& exchange, unsigned chunk);
   llvm::Value* reorder(llvm::Value* words, llvm::Value* order);
+  Chunks on_both_sides(const Exchange& exchange,
+                       const llvm::Value* pointer,
+                       llvm::function_ref<llvm::Value*(unsigned)> whole,
+                       llvm::function_ref<llvm::Value*(unsigned)> by_lanes);
   bool emit_exchanged_load(llvm::LoadInst& load);
   bool emit_exchanged_store(llvm::StoreInst& store);
 

@@ -61,14 +61,11 @@ void BlitCommandEncoder::copy_bytes(Buffer* source,
 bool BlitCommandEncoder::has_commands(const char* action,
                                       const IndirectCommandBuffer* commands,
                                       NS::Range range) {
-  const std::uint64_t count = commands != nullptr ? commands->count() : 0;
-  if (commands != nullptr && range.location <= count && range.length <= count - range.location) {
-    return true;
+  const std::string misfit = IndirectCommandBuffer::misfit(commands, range);
+  if (!misfit.empty()) {
+    buffer().reject(MTL::CommandBufferErrorInvalidResource, "{}: {}", action, misfit);
   }
-  buffer().reject(MTL::CommandBufferErrorInvalidResource,
-                  "{}: commands {} to {} of an indirect command buffer of {}", action,
-                  range.location, range.location + range.length, count);
-  return false;
+  return misfit.empty();
 }
 
 void BlitCommandEncoder::reset_commands(IndirectCommandBuffer* target, NS::Range range) {

@@ -72,7 +72,6 @@ struct ExecuteCommandsCommand : Command {
   /// What the commands may inherit.
   const ComputePipelineState* pipeline;
   abi::Launch launch;
-  abi::LogBuffer* log;
 };
 
 struct CopyCommand : Command {

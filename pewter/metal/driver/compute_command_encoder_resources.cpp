@@ -181,12 +181,8 @@ void ComputeCommandEncoder::execute(IndirectCommandBuffer* commands,
   if (!is_open("executeCommandsInBuffer")) {
     return;
   }
-  if (commands == nullptr || range.location > commands->count() ||
-      range.length > commands->count() - range.location) {
-    buffer().reject(
-        MTL::CommandBufferErrorInvalidResource,
-        "executeCommandsInBuffer: commands {} to {} of an indirect command buffer of {}",
-        range.location, range.location + range.length, commands != nullptr ? commands->count() : 0);
+  if (const std::string misfit = IndirectCommandBuffer::misfit(commands, range); !misfit.empty()) {
+    buffer().reject(MTL::CommandBufferErrorInvalidResource, "executeCommandsInBuffer: {}", misfit);
     return;
   }
   buffer().keep(commands);
@@ -197,7 +193,6 @@ void ComputeCommandEncoder::execute(IndirectCommandBuffer* commands,
   command.range = place;
   command.pipeline = pipeline_;
   command.launch = launch_;
-  command.log = buffer().log_buffer();
   overlaps_previous_ = false;
 }
 

@@ -1,5 +1,7 @@
 #include "pewter/metal/driver/indirect_command_buffer.h"
 
+#include <fmt/core.h>
+
 #include <Metal/MTLDevice.hpp>
 #include <algorithm>
 #include <cstring>
@@ -55,13 +57,13 @@ abi::IndirectCommand& IndirectCommandBuffer::command(std::uint64_t index) const 
                                                  sizeof(abi::IndirectCommands))[index];
 }
 
-bool IndirectCommandBuffer::has(const char* action, NS::Range range) const {
-  if (range.location <= count_ && range.length <= count_ - range.location) {
-    return true;
+std::string IndirectCommandBuffer::misfit(const IndirectCommandBuffer* commands, NS::Range range) {
+  const std::uint64_t count = commands != nullptr ? commands->count_ : 0;
+  if (commands != nullptr && range.location <= count && range.length <= count - range.location) {
+    return {};
   }
-  logging::error("metal", "{}: commands {} to {} of an indirect command buffer of {}", action,
-                 range.location, range.location + range.length, count_);
-  return false;
+  return fmt::format("commands {} to {} of an indirect command buffer of {}", range.location,
+                     range.location + range.length, count);
 }
 
 std::uint64_t IndirectCommandBuffer::allocated_size() const {
@@ -107,6 +109,19 @@ using driver::impl;
 using driver::Ref;
 namespace logging = pewter::logging;
 
+namespace {
+
+/// Whether the range is inside; says in the log what is wrong with `action` when not.
+bool has(const Body* commands, NS::Range range, const char* action) {
+  const std::string misfit = Body::misfit(commands, range);
+  if (!misfit.empty()) {
+    logging::error("metal", "{}: {}", action, misfit);
+  }
+  return misfit.empty();
+}
+
+}  // namespace
+
 MTL::IndirectCommandBuffer* MTL::Device::newIndirectCommandBuffer(
     const IndirectCommandBufferDescriptor* descriptor,
     NS::UInteger maxCount,
@@ -143,7 +158,7 @@ MTL::ResourceID MTL::IndirectCommandBuffer::gpuResourceID() const {
 
 void MTL::IndirectCommandBuffer::reset(NS::Range range) {
   auto* self = impl<Body>(this);
-  if (self == nullptr || !self->has("reset", range)) {
+  if (self == nullptr || !has(self, range, "reset")) {
     return;
   }
   for (NS::UInteger index = 0; index < range.length; ++index) {
@@ -154,7 +169,7 @@ void MTL::IndirectCommandBuffer::reset(NS::Range range) {
 MTL::IndirectComputeCommand* MTL::IndirectCommandBuffer::indirectComputeCommand(
     NS::UInteger commandIndex) {
   auto* self = impl<Body>(this);
-  if (self == nullptr || !self->has("indirectComputeCommand", NS::Range(commandIndex, 1))) {
+  if (self == nullptr || !has(self, NS::Range(commandIndex, 1), "indirectComputeCommand")) {
     return nullptr;
   }
   return driver::autoreleased(driver::make_ref<Command>(Ref<Body>(self), commandIndex));

@@ -50,8 +50,8 @@ class IndirectCommandBuffer final : public Resource {
   /// An abi::IndirectCommands.
   std::byte* data() const { return memory_.get(); }
 
-  /// Whether the range is inside; says so in the log, as done by `action`, when not.
-  bool has(const char* action, NS::Range range) const;
+  /// What is wrong with a range of `commands`, which may be null; empty when nothing is.
+  static std::string misfit(const IndirectCommandBuffer* commands, NS::Range range);
 
   std::uint64_t allocated_size() const override;
   void discard() override;

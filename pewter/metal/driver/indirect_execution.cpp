@@ -124,12 +124,12 @@ Result<void> make_dispatch(const abi::IndirectCommand& command,
   }
   abi::Launch& launch = dispatch.dispatch.launch;
   launch = execute.launch;
+  launch.log = nullptr;
   if (!source.inherits_buffers) {
     for (std::uint32_t index = 0; index < abi::kMaxBuffers; ++index) {
       launch.buffers[index] = reinterpret_cast<const void*>(command.buffers[index]);
     }
   }
-  launch.log = pipeline->uses_log ? execute.log : nullptr;
   if (auto set = set_grid(command, *pipeline, launch); !set) {
     return set;
   }
@@ -155,13 +155,9 @@ bool CommandBuffer::expand(ExecuteCommandsCommand& execute) {
     MTL::IndirectCommandBufferExecutionRange given = {};
     std::memcpy(&given, execute.range, sizeof given);
     range = NS::Range(given.location, given.length);
-    if (range.location > execute.commands->count() ||
-        range.length > execute.commands->count() - range.location) {
-      return fail(
-          MTL::CommandBufferErrorInvalidResource,
-          fmt::format("executeCommandsInBuffer: commands {} to {} of an indirect command "
-                      "buffer of {}",
-                      range.location, range.location + range.length, execute.commands->count()));
+    if (const std::string misfit = IndirectCommandBuffer::misfit(execute.commands, range);
+        !misfit.empty()) {
+      return fail(MTL::CommandBufferErrorInvalidResource, "executeCommandsInBuffer: " + misfit);
     }
   }
   Command* last = &execute;
@@ -181,6 +177,9 @@ bool CommandBuffer::expand(ExecuteCommandsCommand& execute) {
     if (!made) {
       return fail(MTL::CommandBufferErrorInvalidResource,
                   fmt::format("indirect command {}: {}", index, made.error().message));
+    }
+    if (dispatch->pipeline->uses_log) {
+      dispatch->dispatch.launch.log = log_buffer();
     }
     dispatch->next = rest;
     last->next = dispatch;

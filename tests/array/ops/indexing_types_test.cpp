@@ -14,24 +14,10 @@ using namespace pewter::test;
 // What moves elements, with every type and along axes of every length.
 namespace {
 
-std::vector<Dtype> every_dtype() {
-  std::vector<Dtype> types = all_dtypes();
-  types.push_back(Dtype::Complex64);
-  return types;
-}
-
-std::vector<double> elements(std::int64_t count, Dtype dtype) {
-  const bool is_bool = dtype == Dtype::Bool;
-  return numbers(static_cast<std::size_t>(count), is_unsigned(dtype) ? 0 : -50, is_bool ? 2 : 50,
-                 dtype);
-}
-
 /// Places on an axis, some of them counted from its end, some twice.
 std::vector<double> places(std::int64_t count, std::int64_t length) {
-  std::vector<double> values =
-      numbers(static_cast<std::size_t>(count), -static_cast<double>(length),
-              static_cast<double>(length), Dtype::Int32);
-  return values;
+  const auto end = static_cast<double>(length);
+  return elements(count, Dtype::Int32, -end, end);
 }
 
 std::size_t placed(double place, std::int64_t length) {

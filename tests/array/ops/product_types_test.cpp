@@ -16,21 +16,9 @@ using namespace pewter::test;
 // Products, operations on rows, quantized matrices and random numbers with every type they take.
 namespace {
 
-std::vector<Dtype> every_dtype() {
-  std::vector<Dtype> types = all_dtypes();
-  types.push_back(Dtype::Complex64);
-  return types;
-}
-
 const std::vector<Dtype>& floating_dtypes() {
   static const std::vector<Dtype> types = {Dtype::Float32, Dtype::Float16, Dtype::BFloat16};
   return types;
-}
-
-std::vector<double> elements(std::int64_t count, Dtype dtype, double low, double high) {
-  const bool is_bool = dtype == Dtype::Bool;
-  return numbers(static_cast<std::size_t>(count), is_unsigned(dtype) ? std::max(low, 0.0) : low,
-                 is_bool ? 2 : high, dtype);
 }
 
 /// What a half may be off by, on top of what float32 is.

@@ -69,12 +69,6 @@ bool has_order(Dtype dtype) {
   return dtype != Dtype::Complex64;
 }
 
-std::vector<Dtype> every_dtype() {
-  std::vector<Dtype> types = all_dtypes();
-  types.push_back(Dtype::Complex64);
-  return types;
-}
-
 /// Numbers of which a thousand can be multiplied: around 1, or ones and a few twos.
 Rows factors(std::int64_t length, Dtype dtype) {
   Rows rows = rows_of(length, dtype, 0.99, 1.01);

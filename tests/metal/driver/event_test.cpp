@@ -58,11 +58,16 @@ TEST_CASE("what waits for a signal does not end before the command buffer that g
   Commands gpu;
   auto other = gpu.new_queue();
   auto event = NS::TransferPtr(gpu.device()->newEvent());
+  auto other_event = NS::TransferPtr(gpu.device()->newEvent());
   int out_of_order = 0;
-  for (std::uint64_t round = 1; round <= 2000; ++round) {
+  for (std::uint64_t round = 1; round <= 200; ++round) {
     auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
     MTL::CommandBuffer* first = gpu.queue()->commandBuffer();
     first->encodeSignalEvent(event.get(), round);
+    // Signals that take their time, while the other queue goes on.
+    for (std::uint64_t i = 1; i <= 1000; ++i) {
+      first->encodeSignalEvent(other_event.get(), round * 1000 + i);
+    }
     MTL::CommandBuffer* second = other->commandBuffer();
     second->encodeWait(event.get(), round);
     second->commit();

@@ -74,7 +74,7 @@ PEWTER_EXPORT array flatten(const array& a,
                             int start_axis = 0,
                             int end_axis = -1,
                             StreamOrDevice s = {});
-PEWTER_EXPORT array unflatten(const array& a, int axis, Shape shape, StreamOrDevice s = {});
+PEWTER_EXPORT array unflatten(const array& a, int axis, const Shape& shape, StreamOrDevice s = {});
 PEWTER_EXPORT array squeeze(const array& a, const Axes& axes, StreamOrDevice s = {});
 PEWTER_EXPORT array squeeze(const array& a, int axis, StreamOrDevice s = {});
 PEWTER_EXPORT array squeeze(const array& a, StreamOrDevice s = {});
