@@ -5,9 +5,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cstddef>
 #include <mutex>
 
+#include "pewter/base/signal_chain.h"
 #include "pewter/metal/executor/fiber_group.h"
 #include "pewter/metal/executor/guarded_call.h"
 #include "pewter/metal/executor/guarded_memory.h"
@@ -23,18 +23,7 @@ constexpr int kFaultSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 // Ignored by default and used by hardly anybody, so that a late one does no harm.
 constexpr int kStopSignal = SIGURG;
 
-// Handlers that were in place before ours, by signal: the latest, and the one before ours was ever
-// there. Written under a lock by install_fault_handlers(); a handler that reads while they change
-// gets one or the other, as with sigaction itself.
-struct sigaction previous_actions[NSIG];
-struct sigaction original_actions[NSIG];
-bool has_original[NSIG];
-
-// Frame of the handler that is passing a signal on; null, or the frame of one that was left by a
-// jump, at other times.
-constinit thread_local const char* passing_frame __attribute__((tls_model("initial-exec"))) =
-    nullptr;
-constexpr std::ptrdiff_t kMaxPassingDepth = 1 << 16;
+constinit SignalChain chain;
 
 FaultKind kind_of(int signal, const Execution& execution, std::uintptr_t address) {
   switch (signal) {
@@ -57,43 +46,6 @@ void end_kernel(Execution& execution, FaultKind kind, std::uintptr_t address, vo
   escape(*static_cast<ucontext_t*>(context), execution.resume_point);
 }
 
-void take_default_action(int signal, const siginfo_t& info) {
-  if (signal == kStopSignal) {
-    return;
-  }
-  // The default action needs the default handler: a true fault happens again on return, a sent
-  // signal is resent.
-  struct sigaction action = {};
-  action.sa_handler = SIG_DFL;
-  sigaction(signal, &action, nullptr);
-  if (info.si_code <= 0) {
-    raise(signal);
-  }
-}
-
-/// Whether a handler that we passed the signal to has given it back: it was installed after ours
-/// and took ours for the one before it.
-bool is_given_back(const char* frame) {
-  return passing_frame != nullptr && frame < passing_frame &&
-         passing_frame - frame < kMaxPassingDepth;
-}
-
-void call_previous(int signal, siginfo_t* info, void* context) {
-  const auto* frame = static_cast<const char*>(__builtin_frame_address(0));
-  const struct sigaction& previous =
-      is_given_back(frame) ? original_actions[signal] : previous_actions[signal];
-  const char* outer_frame = passing_frame;
-  passing_frame = frame;
-  if ((previous.sa_flags & SA_SIGINFO) != 0) {
-    previous.sa_sigaction(signal, info, context);
-  } else if (previous.sa_handler == SIG_DFL) {
-    take_default_action(signal, *info);
-  } else if (previous.sa_handler != SIG_IGN) {
-    previous.sa_handler(signal);
-  }
-  passing_frame = outer_frame;
-}
-
 void on_fault(int signal, siginfo_t* info, void* context) {
   Execution* execution = kernel_thread.execution;
   // A code above zero means that an instruction did it, not kill().
@@ -103,7 +55,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     end_kernel(*execution, kind_of(signal, *execution, address), address, context);
     return;
   }
-  call_previous(signal, info, context);
+  chain.pass_on(signal, info, context);
 }
 
 void on_stop(int signal, siginfo_t* info, void* context) {
@@ -119,28 +71,8 @@ void on_stop(int signal, siginfo_t* info, void* context) {
     }
   }
   if (!is_ours) {
-    call_previous(signal, info, context);
+    chain.pass_on(signal, info, context);
   }
-}
-
-void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
-  struct sigaction current = {};
-  sigaction(signal, nullptr, &current);
-  if ((current.sa_flags & SA_SIGINFO) != 0 && current.sa_sigaction == handler) {
-    return;
-  }
-  if (!has_original[signal]) {
-    original_actions[signal] = current;
-    has_original[signal] = true;
-  }
-  previous_actions[signal] = current;
-  struct sigaction action = {};
-  action.sa_sigaction = handler;
-  // No deferral: escape() leaves the handler's context for good, so nothing would unblock the
-  // signal.
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
-  sigemptyset(&action.sa_mask);
-  sigaction(signal, &action, nullptr);
 }
 
 }  // namespace
@@ -159,15 +91,13 @@ void install_fault_handlers() {
   static auto* mutex = new std::mutex;
   std::scoped_lock lock(*mutex);
   for (const int signal : kFaultSignals) {
-    install(signal, &on_fault);
+    chain.install(signal, &on_fault);
   }
-  install(kStopSignal, &on_stop);
+  chain.install(kStopSignal, &on_stop);
 }
 
 void ensure_fault_handlers() {
-  struct sigaction current = {};
-  sigaction(SIGSEGV, nullptr, &current);
-  if ((current.sa_flags & SA_SIGINFO) == 0 || current.sa_sigaction != &on_fault) {
+  if (!SignalChain::is_installed(SIGSEGV, &on_fault)) {
     install_fault_handlers();
   }
 }
