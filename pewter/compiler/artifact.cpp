@@ -87,6 +87,10 @@ class Reader {
 
  private:
   void copy(void* target, std::size_t size) {
+    // Nothing may have no address.
+    if (size == 0) {
+      return;
+    }
     if (!good_ || size > bytes_.size() - position_) {
       good_ = false;
       std::memset(target, 0, size);

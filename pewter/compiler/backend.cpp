@@ -1,11 +1,23 @@
 #include "pewter/compiler/backend.h"
 
+#include <fmt/core.h>
+
+#include <functional>
 #include <utility>
 
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/raw_ostream.h"
 
-#include "pewter/compiler/codegen/fatal_error.h"
 #include "pewter/compiler/codegen/kernel_compiler.h"
+#include "pewter/compiler/compile_thread.h"
+#include "pewter/compiler/msl/compiler_instance.h"
 #include "pewter/compiler/msl/preprocess.h"
 #include "pewter/compiler/msl/reflection.h"
 #include "pewter/compiler/msl/translation_unit.h"
@@ -22,6 +34,58 @@ CompileFailure single_failure(const std::string& text, const KernelInfo& kernel)
   return CompileFailure{{std::move(diagnostic)}};
 }
 
+// LLVM calls these and then ends the process.
+void on_fatal_error(void*, const char* reason, bool) {
+  abandon_work(fmt::format("internal compiler error: {}", reason).c_str());
+}
+
+/// Keeps what LLVM reports while it makes code, where LLVM would print it and, for errors, exit.
+class CodeDiagnostics : public llvm::DiagnosticHandler {
+ public:
+  explicit CodeDiagnostics(std::string& problem) : problem_(problem) {}
+
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    // A frame of more bytes than fit in four is only warned of, and wrong.
+    const bool is_problem =
+        info.getSeverity() == llvm::DS_Error || info.getKind() == llvm::DK_StackSize;
+    if (is_problem && problem_.empty()) {
+      llvm::raw_string_ostream stream(problem_);
+      llvm::DiagnosticPrinterRawOStream printer(stream);
+      info.print(printer);
+    }
+    return true;
+  }
+
+ private:
+  std::string& problem_;
+};
+
+/// Data of a program; its machine code holds all of it, zeros too.
+constexpr std::uint64_t kMaxConstantBytes = std::uint64_t{64} << 20;
+
+/// Fails for more constant data than machine code may hold.
+Result<void> check_constant_data(const llvm::Module& module) {
+  std::uint64_t bytes = 0;
+  for (const llvm::GlobalVariable& variable : module.globals()) {
+    if (variable.hasInitializer() && !llvm::isa<llvm::UndefValue>(variable.getInitializer())) {
+      const std::uint64_t size = module.getDataLayout().getTypeAllocSize(variable.getValueType());
+      bytes = size > kMaxConstantBytes ? size : bytes + size;
+      if (bytes > kMaxConstantBytes) {
+        return failure(fmt::format("variables at file scope take {} bytes, the limit is {}", bytes,
+                                   kMaxConstantBytes));
+      }
+    }
+  }
+  return {};
+}
+
+/// What Clang knows of a text. Dropped, never freed, when work on it was abandoned.
+struct ParsedText {
+  msl::Repairs repairs;
+  std::unique_ptr<msl::TranslationUnit> unit;
+  msl::Reflection reflection;
+};
+
 class ClangLibrary : public ParsedLibrary {
  public:
   ClangLibrary(std::string source, LibraryOptions options, std::string prelude_path)
@@ -30,29 +94,94 @@ class ClangLibrary : public ParsedLibrary {
         prelude_path_(std::move(prelude_path)) {}
 
   Result<void, CompileFailure> parse() {
-    auto unit = msl::TranslationUnit::parse(source_, options_, prelude_path_, repairs_);
-    if (!unit) {
-      return std::move(unit).error();
+    Result<void, CompileFailure> parsed;
+    if (auto run = guarded([&] { parsed = parse_text(); }); !run) {
+      return msl::plain_failure(run.error().message);
     }
-    unit_ = std::move(*unit);
-    auto reflection = msl::reflect(*unit_);
-    if (!reflection) {
-      return std::move(reflection).error();
+    if (parsed) {
+      info_ = text_->reflection.info;
     }
-    reflection_ = std::move(*reflection);
-    reflection_.info.warnings = unit_->take_warnings();
-    reflection_.info.self_contained = unit_->self_contained();
-    return {};
+    return parsed;
   }
 
-  const LibraryInfo& info() const override { return reflection_.info; }
+  const LibraryInfo& info() const override { return info_; }
 
   Result<FunctionBody, CompileFailure> body(
       const std::string& function,
       const std::map<std::uint32_t, ConstantBytes>& constants) override {
-    const KernelInfo* info = reflection_.info.find(function);
-    const std::size_t position = static_cast<std::size_t>(info - reflection_.info.kernels.data());
+    const KernelInfo* info = info_.find(function);
+    if (info == nullptr) {
+      return not_there(function);
+    }
+    Result<FunctionBody, CompileFailure> body = CompileFailure{};
+    const auto run =
+        guarded([&] { body = generate_body(position_of(*info), function, constants); });
+    if (!run) {
+      return single_failure(run.error().message, *info);
+    }
+    return body;
+  }
+
+  Result<KernelCode, CompileFailure> compile(const KernelRequest& request,
+                                             const std::vector<FunctionBody>& linked,
+                                             const std::string& cpu) override {
+    const KernelInfo* info = info_.find(request.kernel);
+    if (info == nullptr) {
+      return not_there(request.kernel);
+    }
+    Result<KernelCode, CompileFailure> code = CompileFailure{};
+    const auto run =
+        guarded([&] { code = generate_kernel(position_of(*info), request, linked, cpu); });
+    if (!run) {
+      return single_failure(run.error().message, *info);
+    }
+    return code;
+  }
+
+ private:
+  /// A library file may promise what its text does not hold.
+  static CompileFailure not_there(const std::string& function) {
+    return msl::plain_failure(fmt::format("the text has no function named '{}'", function));
+  }
+
+  std::size_t position_of(const KernelInfo& info) const {
+    return static_cast<std::size_t>(&info - info_.kernels.data());
+  }
+
+  /// Runs work on `text_`. When it had to be abandoned, so is the text: the next request gets a
+  /// fresh one.
+  Result<void> guarded(const std::function<void()>& work) {
+    auto run = run_compiler(work);
+    if (!run) {
+      [[maybe_unused]] const auto* left = text_.release();
+      text_ = std::make_unique<ParsedText>();
+    }
+    return run;
+  }
+
+  Result<void, CompileFailure> parse_text() {
+    auto unit = msl::TranslationUnit::parse(source_, options_, prelude_path_, text_->repairs);
+    if (!unit) {
+      return std::move(unit).error();
+    }
+    text_->unit = std::move(*unit);
+    auto reflection = msl::reflect(*text_->unit);
+    if (!reflection) {
+      return std::move(reflection).error();
+    }
+    text_->reflection = std::move(*reflection);
+    text_->reflection.info.warnings = text_->unit->take_warnings();
+    text_->reflection.info.self_contained = text_->unit->self_contained();
+    return {};
+  }
+
+  Result<FunctionBody, CompileFailure> generate_body(
+      std::size_t position,
+      const std::string& function,
+      const std::map<std::uint32_t, ConstantBytes>& constants) {
+    std::string problem;
     llvm::LLVMContext context;
+    context.setDiagnosticHandler(std::make_unique<CodeDiagnostics>(problem));
     FunctionBody body;
     auto module = generate(position, context, body.symbol);
     if (!module) {
@@ -65,29 +194,33 @@ class ClangLibrary : public ParsedLibrary {
     fill_plan(position, request, target_cpu(), plan);
     plan.function = body.symbol;
     Result<std::vector<std::byte>> bitcode = codegen::write_function(**module, plan);
-    if (!bitcode) {
-      return single_failure(bitcode.error().message, reflection_.info.kernels[position]);
+    if (!bitcode || !problem.empty()) {
+      return single_failure(bitcode ? problem : bitcode.error().message, info_.kernels[position]);
     }
     body.bitcode = std::move(*bitcode);
     return body;
   }
 
-  Result<KernelCode, CompileFailure> compile(const KernelRequest& request,
-                                             const std::vector<FunctionBody>& linked,
-                                             const std::string& cpu) override {
-    const KernelInfo* info = reflection_.info.find(request.kernel);
-    const std::size_t position = static_cast<std::size_t>(info - reflection_.info.kernels.data());
-    auto context = std::make_unique<llvm::LLVMContext>();
+  Result<KernelCode, CompileFailure> generate_kernel(std::size_t position,
+                                                     const KernelRequest& request,
+                                                     const std::vector<FunctionBody>& linked,
+                                                     const std::string& cpu) {
+    std::string problem;
+    llvm::LLVMContext context;
+    context.setDiagnosticHandler(std::make_unique<CodeDiagnostics>(problem));
     codegen::KernelPlan plan;
-    auto module = generate(position, *context, plan.function);
+    auto module = generate(position, context, plan.function);
     if (!module) {
       return std::move(module).error();
     }
+    if (auto checked = check_constant_data(**module); !checked) {
+      return single_failure(checked.error().message, info_.kernels[position]);
+    }
     fill_plan(position, request, cpu, plan);
     plan.linked = linked;
-    Result<KernelCode> code = to_code(std::move(*module), std::move(context), plan);
-    if (!code) {
-      return single_failure(code.error().message, reflection_.info.kernels[position]);
+    Result<KernelCode> code = codegen::compile_kernel(**module, plan);
+    if (!code || !problem.empty()) {
+      return single_failure(code ? problem : code.error().message, info_.kernels[position]);
     }
     if (!code->explanation.fallback.empty()) {
       locate_fallback(position, plan, code->explanation.fallback);
@@ -95,35 +228,20 @@ class ClangLibrary : public ParsedLibrary {
     return std::move(*code);
   }
 
- private:
   // The kernel once more, this time with positions, as far as its threads can run together.
   void locate_fallback(std::size_t position, codegen::KernelPlan plan, std::string& reason) {
-    auto context = std::make_unique<llvm::LLVMContext>();
-    auto module = generate(position, *context, plan.function, true);
+    std::string problem;
+    llvm::LLVMContext context;
+    context.setDiagnosticHandler(std::make_unique<CodeDiagnostics>(problem));
+    auto module = generate(position, context, plan.function, true);
     if (!module) {
       return;
     }
     plan.programs_only = true;
-    const auto code = to_code(std::move(*module), std::move(context), plan);
+    const auto code = codegen::compile_kernel(**module, plan);
     if (!code) {
       reason = code.error().message;
     }
-  }
-
-  static Result<KernelCode> to_code(std::unique_ptr<llvm::Module> module,
-                                    std::unique_ptr<llvm::LLVMContext> context,
-                                    const codegen::KernelPlan& plan) {
-    Result<KernelCode> code = failure("");
-    const auto survived =
-        codegen::survive_fatal_errors([&] { code = codegen::compile_kernel(*module, plan); });
-    if (!survived) {
-      // Whatever LLVM was changing may be half changed: it is left alone for good.
-      [[maybe_unused]] const auto* left_module = module.release();
-      [[maybe_unused]] const auto* left_context = context.release();
-      return survived.error();
-    }
-    module.reset();  // before its context
-    return code;
   }
 
   // An instantiation may need repairs that the first parse could not see: then the text is parsed
@@ -133,22 +251,22 @@ class ClangLibrary : public ParsedLibrary {
                                                                  std::string& symbol,
                                                                  bool with_positions = false) {
     while (true) {
-      if (unit_ == nullptr) {
-        if (auto parsed = parse(); !parsed) {
+      if (text_->unit == nullptr) {
+        if (auto parsed = parse_text(); !parsed) {
           return std::move(parsed).error();
         }
       }
-      auto module = unit_->generate(reflection_.kernels[position].declaration, context, symbol,
-                                    with_positions);
+      auto module = text_->unit->generate(text_->reflection.kernels[position].declaration, context,
+                                          symbol, with_positions);
       if (module) {
         return module;
       }
       // Errors have marked the syntax tree; the next request gets a fresh one.
-      const msl::Repairs found = unit_->repairs();
-      reflection_.kernels.clear();
-      reflection_.constants.clear();
-      unit_.reset();
-      if (!repairs_.merge(found)) {
+      const msl::Repairs found = text_->unit->repairs();
+      text_->reflection.kernels.clear();
+      text_->reflection.constants.clear();
+      text_->unit.reset();
+      if (!text_->repairs.merge(found)) {
         return module;
       }
     }
@@ -166,16 +284,17 @@ class ClangLibrary : public ParsedLibrary {
     plan.lanes = request.lanes;
     plan.shape = request.shape;
     plan.needs_parts = request.needs_parts;
-    for (const msl::KernelParameter& parameter : reflection_.kernels[position].parameters) {
-      plan.parameters.push_back({parameter.parameter, parameter.enabled_by != nullptr
-                                                          ? unit_->symbol(parameter.enabled_by)
-                                                          : std::string()});
+    for (const msl::KernelParameter& parameter : text_->reflection.kernels[position].parameters) {
+      plan.parameters.push_back(
+          {parameter.parameter, parameter.enabled_by != nullptr
+                                    ? text_->unit->symbol(parameter.enabled_by)
+                                    : std::string()});
     }
-    for (std::size_t index = 0; index < reflection_.constants.size(); ++index) {
-      const FunctionConstant& constant = reflection_.info.constants[index];
+    for (std::size_t index = 0; index < text_->reflection.constants.size(); ++index) {
+      const FunctionConstant& constant = text_->reflection.info.constants[index];
       codegen::PlannedConstant planned;
       planned.name = constant.name;
-      planned.symbol = unit_->symbol(reflection_.constants[index]);
+      planned.symbol = text_->unit->symbol(text_->reflection.constants[index]);
       planned.index = constant.index;
       const auto value = request.constants.find(constant.index);
       if (value != request.constants.end()) {
@@ -188,14 +307,16 @@ class ClangLibrary : public ParsedLibrary {
   const std::string source_;
   const LibraryOptions options_;
   const std::string prelude_path_;
-  msl::Repairs repairs_;
-  std::unique_ptr<msl::TranslationUnit> unit_;
-  msl::Reflection reflection_;
+  std::unique_ptr<ParsedText> text_ = std::make_unique<ParsedText>();
+  LibraryInfo info_;  // written by parse() alone
 };
 
 class ClangBackend : public Backend {
  public:
-  explicit ClangBackend(const char* prelude_path) : prelude_path_(prelude_path) {}
+  explicit ClangBackend(const char* prelude_path) : prelude_path_(prelude_path) {
+    llvm::install_fatal_error_handler(on_fatal_error);
+    llvm::install_bad_alloc_error_handler(on_fatal_error);
+  }
 
   Result<std::unique_ptr<ParsedLibrary>, CompileFailure> parse(
       const std::string& source, const LibraryOptions& options) override {
@@ -208,7 +329,12 @@ class ClangBackend : public Backend {
 
   Result<PreprocessedText, CompileFailure> preprocess(const std::string& source,
                                                       const LibraryOptions& options) override {
-    return msl::preprocess(source, options, prelude_path_);
+    Result<PreprocessedText, CompileFailure> text = CompileFailure{};
+    const auto run = run_compiler([&] { text = msl::preprocess(source, options, prelude_path_); });
+    if (!run) {
+      return msl::plain_failure(run.error().message);
+    }
+    return text;
   }
 
  private:

@@ -76,4 +76,11 @@ TEST_CASE("a length that the bytes cannot hold is refused without allocating it"
   CHECK(!compiler::parse_kernel_code(bytes).has_value());
 }
 
+TEST_CASE("no bytes at all are refused") {
+  CHECK(!compiler::parse_kernel_code({}).has_value());
+  CHECK(!compiler::parse_library_info({}).has_value());
+  CHECK(!compiler::parse_facts({}).has_value());
+  CHECK(!compiler::parse_sources({}).has_value());
+}
+
 }  // namespace pewter

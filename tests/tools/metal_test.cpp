@@ -78,6 +78,20 @@ TEST_CASE("one command compiles and links, and leaves nothing else behind") {
   CHECK(files == 3);
 }
 
+TEST_CASE("a text that takes the compiler too long is refused, with the limit") {
+  const TemporaryDirectory folder;
+  const std::string endless =
+      folder.write("endless.metal", "#pragma clang __debug overflow_stack\n");
+
+  const auto result = pewter_command({"metal", "-c", endless, "-o", endless + ".air"},
+                                     {{"PEWTER_COMPILE_TIMEOUT_MS", "100"}});
+
+  CHECK(result.code == 1);
+  CHECK(contains(result.errors,
+                 "error: compiling took more than 100 ms of processor time; make the text simpler, "
+                 "or set PEWTER_COMPILE_TIMEOUT_MS"));
+}
+
 TEST_CASE("metal writes the rules that make needs") {
   const Project project;
   const std::string rules = project.object + ".d";

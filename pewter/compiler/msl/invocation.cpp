@@ -12,6 +12,9 @@ constexpr std::uint32_t version(std::uint32_t major, std::uint32_t minor) {
   return major << 16 | minor;
 }
 
+/// Tells our pragmas from the user's, who may push and pop as well.
+constexpr const char* kPragmaName = "pewter";
+
 /// A macro that says the language has something, and since when.
 struct FeatureMacro {
   const char* name;
@@ -45,6 +48,8 @@ std::vector<std::string> common_arguments() {
 std::vector<std::string> text_arguments(const LibraryOptions& options) {
   std::vector<std::string> arguments = {
       "-ferror-limit", "100", "-fshow-overloads=best",
+      // Limits that texts of good will stay far below, so that others end soon.
+      "-fconstexpr-steps=200000",
       // Clang's own choice, and what Apple's compiler adds to it.
       "-Wunused-variable", "-Wunused-const-variable", "-Wunused-value",
       // Consequences of how MSL is turned into C++: functions become static, instantiations wait
@@ -53,7 +58,9 @@ std::vector<std::string> text_arguments(const LibraryOptions& options) {
       "-Wno-ignored-attributes", "-Wno-unused-function", "-Wno-instantiation-after-specialization",
       "-Wno-undefined-var-template", "-Wno-c++11-narrowing",
       // `constant` brings a const of its own.
-      "-Wno-duplicate-decl-specifier"};
+      "-Wno-duplicate-decl-specifier",
+      // A text without declarations has none for ours.
+      "-Wno-pragma-clang-attribute"};
   if (options.math_mode != MathMode::Safe) {
     arguments.insert(arguments.end(),
                      {"-mreassociate", "-freciprocal-math", "-fno-signed-zeros", "-fapprox-func"});
@@ -98,14 +105,14 @@ std::string first_line_marker(const LibraryOptions& options) {
 std::string text_before(const LibraryOptions& options) {
   return macro_lines(options) +
          fmt::format(
-             "#pragma clang attribute push(__attribute__(({})), apply_to = any(variable, "
+             "#pragma clang attribute {}.push(__attribute__(({})), apply_to = any(variable, "
              "function))\n",
-             kDeclarationAttribute) +
+             kPragmaName, kDeclarationAttribute) +
          first_line_marker(options);
 }
 
 std::string text_behind() {
-  return "\n#pragma clang attribute pop\n";
+  return fmt::format("\n#pragma clang attribute {}.pop\n", kPragmaName);
 }
 
 }  // namespace pewter::compiler::msl

@@ -21,6 +21,61 @@
 
 namespace pewter::compiler::msl {
 
+namespace {
+
+/// Macros can make an endless text of a short one.
+constexpr std::size_t kMaxTokens = std::size_t{2} << 20;
+/// Digits of a number; converting them takes time that grows with the square.
+constexpr unsigned kMaxNumberLength = 4096;
+
+void report(clang::Preprocessor& preprocessor,
+            const clang::Token& token,
+            clang::DiagnosticsEngine::Level level,
+            const std::string& text) {
+  clang::DiagnosticsEngine& diagnostics = preprocessor.getDiagnostics();
+  diagnostics.Report(token.getLocation(), diagnostics.getCustomDiagID(level, "%0")) << text;
+}
+
+/// Whether a token is fit for the parser; reports when it is not.
+bool is_fit(clang::Preprocessor& preprocessor, const clang::Token& token) {
+  std::string problem;
+  if (token.is(clang::tok::numeric_constant) && token.getLength() > kMaxNumberLength) {
+    problem = fmt::format("number of {} characters, the limit is {}", token.getLength(),
+                          kMaxNumberLength);
+  } else if (token.isOneOf(clang::tok::kw__BitInt, clang::tok::kw__ExtInt)) {
+    problem = fmt::format("'{}' is no part of the language", preprocessor.getSpelling(token));
+  }
+  if (!problem.empty()) {
+    report(preprocessor, token, clang::DiagnosticsEngine::Error, problem);
+  }
+  return problem.empty();
+}
+
+/// All tokens of the text, the end-of-file token included. Reads no further than the limit.
+std::vector<clang::Token> read_tokens(clang::Preprocessor& preprocessor) {
+  std::vector<clang::Token> tokens;
+  while (true) {
+    clang::Token& token = tokens.emplace_back();
+    preprocessor.Lex(token);
+    if (token.is(clang::tok::eof)) {
+      return tokens;
+    }
+    if (tokens.size() > kMaxTokens) {
+      report(
+          preprocessor, token, clang::DiagnosticsEngine::Fatal,
+          fmt::format("the text has more than {} tokens once its macros are expanded", kMaxTokens));
+      token.startToken();
+      token.setKind(clang::tok::eof);
+      return tokens;
+    }
+    if (!is_fit(preprocessor, token)) {
+      tokens.pop_back();
+    }
+  }
+}
+
+}  // namespace
+
 /// Parses through the token rewriter and keeps the compiler's state.
 class ParseAction : public clang::ASTFrontendAction {
  public:
@@ -51,11 +106,7 @@ class ParseAction : public clang::ASTFrontendAction {
       external->StartTranslationUnit(consumer_);
     }
 
-    std::vector<clang::Token> tokens;
-    do {
-      preprocessor.Lex(tokens.emplace_back());
-    } while (tokens.back().isNot(clang::tok::eof));
-    tokens_ = TokenRewriter(preprocessor, repairs_).rewrite(std::move(tokens));
+    tokens_ = TokenRewriter(preprocessor, repairs_).rewrite(read_tokens(preprocessor));
     preprocessor.EnterTokenStream(tokens_, /*DisableMacroExpansion=*/true, /*IsReinject=*/false);
 
     parser_->Initialize();

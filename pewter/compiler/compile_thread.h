@@ -1,0 +1,21 @@
+#pragma once
+
+#include <functional>
+
+#include "pewter/base/result.h"
+
+namespace pewter::compiler {
+
+/// Runs work of Clang and LLVM on a thread of its own, and waits for it.
+///
+/// They are made for programs of good will, and end the process where a text nests too deeply or
+/// finds a bug of theirs. Here the thread has a deep stack, and work that uses it up, crashes,
+/// meets a fatal error or takes more processor time than `PEWTER_COMPILE_TIMEOUT_MS` fails with the
+/// reason. What it held at that moment stays as it is for good: nobody may touch it again.
+Result<void> run_compiler(const std::function<void()>& work);
+
+/// Ends the work of the calling thread, which then fails with this reason. Returns only when the
+/// thread does no such work.
+void abandon_work(const char* reason);
+
+}  // namespace pewter::compiler
