@@ -152,6 +152,7 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   }
 
   if (!is_note) {
+    settle_position();
     needs_position_ = of_stdlib;
     is_redefinition_ = diagnostic.getID() == clang::diag::ext_pp_macro_redef;
     collected_.push_back(std::move(message));
@@ -169,20 +170,31 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
   Diagnostic& owner = collected_.back();
   if (needs_position_) {
     // The user's line that led into the standard library is where the user has to look.
-    owner.file = message.file;
-    owner.line = message.line;
-    owner.column = message.column;
-    std::string moved = message.rendered;
-    replace_all(moved, "note: " + message.text,
-                (owner.severity == Severity::Error ? "error: " : "warning: ") + owner.text);
-    owner.rendered = moved;
-    needs_position_ = false;
+    last_way_in_ = std::move(message);
+    settle_position();
     return;
   }
   owner.rendered += message.rendered;
 }
 
+// Clang tells the way into a template once, though more than one error may lie there.
+void DiagnosticCollector::settle_position() {
+  if (!needs_position_ || collected_.empty() || last_way_in_.file.empty()) {
+    return;
+  }
+  Diagnostic& owner = collected_.back();
+  owner.file = last_way_in_.file;
+  owner.line = last_way_in_.line;
+  owner.column = last_way_in_.column;
+  owner.rendered = last_way_in_.rendered;
+  replace_all(owner.rendered, "note: " + last_way_in_.text,
+              (owner.severity == Severity::Error ? "error: " : "warning: ") + owner.text);
+  needs_position_ = false;
+}
+
 std::vector<Diagnostic> DiagnosticCollector::take() {
+  settle_position();
+  needs_position_ = false;
   std::vector<Diagnostic> result;
   result.swap(collected_);
   unrepairable_ = 0;

@@ -40,6 +40,9 @@ class DiagnosticCollector : public clang::DiagnosticConsumer {
   /// Notes the repair that would make this error go away; false when there is none.
   bool note_repair(const clang::Diagnostic& diagnostic);
 
+  /// Gives the last message the user's position that it still needs, if one is known.
+  void settle_position();
+
   clang::LangOptions language_;
   const Repairs known_;
   llvm::IntrusiveRefCntPtr<clang::DiagnosticOptions> options_;
@@ -48,6 +51,8 @@ class DiagnosticCollector : public clang::DiagnosticConsumer {
   bool skip_notes_ = false;
   /// Whether the last message still needs a position of the user's.
   bool needs_position_ = false;
+  /// The user's line that last led into the standard library.
+  Diagnostic last_way_in_;
   /// Whether the last message is about a macro that is defined again.
   bool is_redefinition_ = false;
   std::vector<Diagnostic> collected_;
