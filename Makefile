@@ -4,7 +4,7 @@ BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test bench bench-memory contracts lint format clean
+.PHONY: help setup build run test bench bench-memory fuzz contracts lint format clean
 
 help:
 	@echo "make run       build, then compile, run and check a gallery of Metal kernels"
@@ -12,6 +12,7 @@ help:
 	@echo "make build     build only"
 	@echo "make bench     build for speed, then measure against the peers (ONLY=regex for some works, ROUNDS=n)"
 	@echo "make bench-memory  what buffers cost beside malloc, mmap and mimalloc"
+	@echo "make fuzz      random compiler input and files, an hour each (FUZZ_SECONDS=n, FUZZER=name for one of them)"
 	@echo "make contracts what is proven of the contracts: a line for each of their checks"
 	@echo "make lint      check format, layers and clang-tidy"
 	@echo "make format    format the C++ sources in place"
@@ -56,6 +57,15 @@ bench-memory:
 	cmake --preset release -DPEWTER_BENCHMARKS=ON -DPEWTER_TESTS=OFF
 	cmake --build build/release --parallel $(JOBS) --target allocation_benchmark
 	build/release/bin/allocation_benchmark
+
+# With Clang's sanitizers and libFuzzer, which nothing else needs. Stops at the first input that does harm.
+FUZZ_SECONDS ?= 3600
+FUZZER ?=
+fuzz:
+	@scripts/setup.sh clang-19 libclang-rt-19-dev
+	cmake --preset fuzz
+	cmake --build build/fuzz --parallel $(JOBS) --target fuzzers
+	tests/fuzz/input/run.py build/fuzz/bin build/fuzz/findings --seconds $(FUZZ_SECONDS) $(addprefix --only ,$(FUZZER))
 
 contracts: build
 	scripts/contracts.py $(BUILD)/bin

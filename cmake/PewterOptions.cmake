@@ -1,6 +1,7 @@
 # Compiler settings shared by every target.
 option(PEWTER_TESTS "Build the tests" ON)
 option(PEWTER_BENCHMARKS "Build the benchmarks" OFF)
+option(PEWTER_FUZZERS "Build the fuzzers of input; takes Clang" OFF)
 set(PEWTER_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -33,4 +34,8 @@ if(PEWTER_SANITIZE)
   set(CMAKE_CXX_FLAGS_DEV "-O1 -g1")
   add_compile_options(-fsanitize=${PEWTER_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${PEWTER_SANITIZE})
+endif()
+if(PEWTER_FUZZERS)
+  # Coverage for libFuzzer. LLVM has no type information for classes of its own, and what is undefined ends the run.
+  add_compile_options(-fsanitize=fuzzer-no-link -fno-sanitize=vptr,function -fno-sanitize-recover=undefined)
 endif()

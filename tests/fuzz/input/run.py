@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Runs the fuzzers of compiler input, library files and files of machine code, one after another.
+
+usage: run.py BIN OUTPUT [--seconds N] [--only NAME]
+
+Each starts from the kernels of the examples, of arrays and of the tests, and from what it found in earlier runs
+(OUTPUT/<fuzzer>/corpus). Ends with 1 at the first input that crashes, hangs or leaks, and prints its path. Inputs that
+the compiler survived by giving up are kept under OUTPUT/<fuzzer>/survived, each with its reason.
+"""
+
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+# Longest input: texts grow quickly, and slow down as quickly.
+FUZZERS = {"compiler_input": 12000, "library_file": 40000, "code_file": 40000}
+SEED_FOLDERS = ["examples", "pewter/array/kernels", "tests"]
+# A raw string of a test that holds a kernel.
+RAW_STRING = re.compile(r'R"(\w*)\((.*?)\)\1"', re.DOTALL)
+SUMMARY = re.compile(r"stat::(\w+):\s+(\d+)")
+PULSE = re.compile(r"#(\d+)\s+\w+\s.*?cov: (\d+) ft: (\d+)")
+TIMEOUT_SECONDS = 10
+MEMORY_MB = 4096
+
+
+def metal_files():
+    return sorted(path for folder in SEED_FOLDERS for path in (ROOT / folder).rglob("*.metal"))
+
+
+def write_texts(folder):
+    """The kernels of the repository, and those that stand in tests as strings, as files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = [path.read_bytes() for path in metal_files()]
+    for path in sorted((ROOT / "tests").rglob("*.cpp")):
+        for match in RAW_STRING.finditer(path.read_text()):
+            if "kernel" in match.group(2):
+                texts.append(match.group(2).encode())
+    for text in texts:
+        (folder / (hashlib.sha1(text).hexdigest()[:16] + ".metal")).write_bytes(text)
+
+
+def write_seeds(binaries, output):
+    write_texts(output / "seeds" / "compiler_input")
+    subprocess.run([binaries / "fuzz_seed_writer", output / "seeds", *metal_files()], check=True)
+
+
+def show_progress(name, line, seconds):
+    pulse = PULSE.match(line)
+    if pulse and sys.stdout.isatty():
+        runs, coverage, features = pulse.groups()
+        text = f"{name}: {runs} inputs, coverage {coverage}, features {features}, for {seconds} s"
+        print("\r" + text[: shutil.get_terminal_size().columns - 1].ljust(70), end="", flush=True)
+
+
+def run_fuzzer(name, binaries, output, seconds):
+    """Whether the fuzzer found nothing."""
+    folder = output / name
+    for part in ("corpus", "survived", "artifacts"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    command = [
+        binaries / f"{name}_fuzzer",
+        folder / "corpus",
+        output / "seeds" / name,
+        f"-artifact_prefix={folder}/artifacts/",
+        f"-max_total_time={seconds}",
+        f"-timeout={TIMEOUT_SECONDS}",
+        f"-rss_limit_mb={MEMORY_MB}",
+        f"-max_len={FUZZERS[name]}",
+        "-detect_leaks=1",
+        "-print_final_stats=1",
+        "-use_value_profile=0",
+    ]
+    environment = dict(os.environ, PEWTER_FUZZ_FINDINGS=str(folder / "survived"))
+    numbers = {}
+    with (folder / "log.txt").open("w") as log:
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment
+        )
+        for line in process.stdout:
+            log.write(line)
+            log.flush()
+            show_progress(name, line, seconds)
+            if pulse := PULSE.match(line):
+                numbers["coverage"], numbers["features"] = pulse.group(2), pulse.group(3)
+            if summary := SUMMARY.match(line):
+                numbers[summary.group(1)] = summary.group(2)
+        code = process.wait()
+    if sys.stdout.isatty():
+        print("\r" + " " * 79, end="\r")
+    survived = len(list((folder / "survived").glob("*.reason")))
+    print(
+        f"{name}: {numbers.get('number_of_executed_units', '?')} inputs, "
+        f"coverage {numbers.get('coverage', '?')}, features {numbers.get('features', '?')}, "
+        f"{survived} survived findings"
+    )
+    if code != 0:
+        found = sorted((folder / "artifacts").iterdir(), key=lambda path: path.stat().st_mtime)
+        print(f"{name}: failed with {code}, see {folder / 'log.txt'}; the input is {found[-1] if found else 'not there'}")
+    return code == 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("binaries", type=Path)
+    parser.add_argument("output", type=Path)
+    parser.add_argument("--seconds", type=int, default=3600, help="for each fuzzer")
+    parser.add_argument("--only", choices=FUZZERS)
+    arguments = parser.parse_args()
+    output = arguments.output.resolve()
+    write_seeds(arguments.binaries.resolve(), output)
+    for name in [arguments.only] if arguments.only else FUZZERS:
+        if not run_fuzzer(name, arguments.binaries.resolve(), output, arguments.seconds):
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
