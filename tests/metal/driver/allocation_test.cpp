@@ -20,7 +20,7 @@ namespace {
 std::atomic<bool> is_counting = false;
 std::atomic<std::uint64_t> allocation_count = 0;
 
-void count_allocation() {
+[[maybe_unused]] void count_allocation() {
   if (is_counting.load(std::memory_order_relaxed)) {
     allocation_count.fetch_add(1, std::memory_order_relaxed);
   }
