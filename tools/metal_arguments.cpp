@@ -113,9 +113,14 @@ class Reader {
     } else if (starts_with(argument, "-std=")) {
       options.language_version = parse_language_version(argument.substr(5));
     } else if (argument == "-ffast-math" || argument == "-fno-fast-math") {
-      options.math = argument == "-ffast-math" ? toolchain::Math::Fast : toolchain::Math::Safe;
+      const bool is_fast = argument == "-ffast-math";
+      options.math = is_fast ? toolchain::Math::Fast : toolchain::Math::Safe;
+      options.math_functions =
+          is_fast ? toolchain::MathFunctions::Fast : toolchain::MathFunctions::Precise;
     } else if (starts_with(argument, "-fmetal-math-mode=")) {
       options.math = parse_math(argument.substr(18));
+    } else if (starts_with(argument, "-fmetal-math-fp32-functions=")) {
+      options.math_functions = parse_math_functions(argument.substr(28));
     } else if (argument == "-fmetal-enable-logging") {
       options.logging = true;
     } else if (starts_with(argument, "-frecord-sources")) {
@@ -124,6 +129,16 @@ class Reader {
       return false;
     }
     return true;
+  }
+
+  static toolchain::MathFunctions parse_math_functions(const std::string& kind) {
+    if (kind == "precise") {
+      return toolchain::MathFunctions::Precise;
+    }
+    if (kind != "fast") {
+      usage_error("math functions '{}' are neither fast nor precise", kind);
+    }
+    return toolchain::MathFunctions::Fast;
   }
 
   static toolchain::Math parse_math(const std::string& mode) {

@@ -16,6 +16,9 @@ compiler::LibraryOptions library_options(const Options& options) {
   wanted.math_mode = options.math == Math::Safe      ? compiler::MathMode::Safe
                      : options.math == Math::Relaxed ? compiler::MathMode::Relaxed
                                                      : compiler::MathMode::Fast;
+  wanted.math_functions = options.math_functions == MathFunctions::Precise
+                              ? compiler::MathFunctions::Precise
+                              : compiler::MathFunctions::Fast;
   wanted.macros = options.macros;
   wanted.include_paths = options.include_folders;
   wanted.source_folder = options.source_folder;

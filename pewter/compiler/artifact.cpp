@@ -247,6 +247,7 @@ template <typename Archive>
 void describe(Archive& archive, LibraryOptions& options) {
   archive(options.language_version);
   archive(options.math_mode);
+  archive(options.math_functions);
   archive(options.enable_logging);
   archive(options.source_name);
 }

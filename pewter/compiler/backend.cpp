@@ -279,6 +279,7 @@ class ClangLibrary : public ParsedLibrary {
     plan.name = request.kernel;
     plan.cpu = cpu;
     plan.math_mode = options_.math_mode;
+    plan.math_functions = options_.math_functions;
     plan.enable_logging = options_.enable_logging;
     plan.mode = request.mode;
     plan.lanes = request.lanes;

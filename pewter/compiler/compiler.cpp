@@ -24,7 +24,7 @@ namespace pewter::compiler {
 namespace {
 
 /// Bytes of the wire formats below; raised when they change.
-constexpr std::uint64_t kFormatVersion = 6;
+constexpr std::uint64_t kFormatVersion = 7;
 
 constexpr std::uint32_t kMinLanes = 8;
 constexpr std::uint32_t kMaxLanes = 1024;
@@ -40,6 +40,7 @@ Digest library_key(const std::string& source, const LibraryOptions& options) {
   Hasher hasher;
   hasher.add("library").add(kFormatVersion).add(backend_identity()).add(source);
   hasher.add(options.language_version).add(static_cast<std::uint64_t>(options.math_mode));
+  hasher.add(static_cast<std::uint64_t>(options.math_functions));
   hasher.add(options.source_name).add(static_cast<std::uint64_t>(options.enable_logging));
   hasher.add(options.macros.size());
   for (const auto& [name, value] : options.macros) {
@@ -571,6 +572,7 @@ Result<LibraryUnit, CompileFailure> build_unit(const std::string& source,
   // What is left for those who compile the text: its macros and includes are in it.
   unit.options.language_version = options.language_version;
   unit.options.math_mode = options.math_mode;
+  unit.options.math_functions = options.math_functions;
   unit.options.enable_logging = options.enable_logging;
   unit.options.source_name = options.source_name;
   auto backend = load_backend();

@@ -40,11 +40,15 @@ struct CompileFailure {
 
 enum class MathMode : std::uint8_t { Safe, Relaxed, Fast };
 
+/// Which functions `exp` and others mean that are not called by `metal::fast` or `metal::precise`.
+enum class MathFunctions : std::uint8_t { Fast, Precise };
+
 /// How to read a source text. Every member takes part in cache keys.
 struct LibraryOptions {
   /// `major << 16 | minor`, as MTLLanguageVersion; 0 means the newest supported.
   std::uint32_t language_version = 0;
   MathMode math_mode = MathMode::Fast;
+  MathFunctions math_functions = MathFunctions::Fast;
   /// `name` to `value`, defined before the first line of the source.
   std::vector<std::pair<std::string, std::string>> macros;
   std::vector<std::string> include_paths;

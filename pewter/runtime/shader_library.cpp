@@ -37,6 +37,10 @@ template <typename Options>
 void set_math_mode(Options& options, MathMode mode) {
   if constexpr (requires { options.mathMode(); }) {
     options.setMathMode(static_cast<decltype(options.mathMode())>(mode));
+    using Functions = decltype(options.mathFloatingPointFunctions());
+    constexpr int kPrecise = 1;
+    options.setMathFloatingPointFunctions(
+        static_cast<Functions>(mode == MathMode::Safe ? kPrecise : 0));
   } else {
     options.setFastMathEnabled(mode == MathMode::Fast);
   }

@@ -103,6 +103,39 @@ TEST_CASE("functions of the standard library keep their accuracy in fast mode") 
   CHECK(out[4] == doctest::Approx(std::tanh(1e-3F)).epsilon(1e-6));
 }
 
+TEST_CASE("an option chooses the functions that are called without a namespace") {
+  const Gpu gpu;
+  // Only precise functions have subnormal results.
+  const std::string text = kHead +
+                           "kernel void f(device float* out, constant float& x) {\n"
+                           "out[0] = exp(x); out[1] = fast::exp(x); out[2] = precise::exp(x);\n"
+                           "out[3] = exp2(x * 1.5f); out[4] = exp10(x * 0.43f);\n}\n";
+  const float x = -90;
+  const auto is_zero = [&](const MTL::CompileOptions* wanted) {
+    std::vector<float> out(5, -1);
+    const auto library = gpu.library(text, wanted);
+    gpu.run(gpu.pipeline(library.get(), "f").get(), {.grid = size(1)}, out, std::vector{x});
+    std::vector<bool> zeros;
+    for (const float value : out) {
+      CHECK(value >= 0);
+      CHECK(value < 1e-37F);
+      zeros.push_back(value == 0);
+    }
+    return zeros;
+  };
+  const auto wanted = options(MTL::LanguageVersion3_2, MTL::MathModeFast);
+  const std::vector<bool> fast = {true, true, false, true, true};
+  const std::vector<bool> precise = {false, true, false, false, false};
+
+  CHECK(is_zero(wanted.get()) == fast);
+  wanted->setMathFloatingPointFunctions(MTL::MathFloatingPointFunctionsPrecise);
+  CHECK(is_zero(wanted.get()) == precise);
+  wanted->setFastMathEnabled(true);
+  CHECK(is_zero(wanted.get()) == fast);
+  wanted->setFastMathEnabled(false);
+  CHECK(is_zero(wanted.get()) == precise);
+}
+
 TEST_CASE("__func__ and string literals are in constant memory") {
   CHECK(values_of("constant char* name = __func__; constant char* text = \"abc\";\n"
                   "out[0] = name[0]; out[1] = text[1];",

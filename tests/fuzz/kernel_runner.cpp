@@ -103,6 +103,7 @@ std::vector<std::byte> initial_content(const Program& program, std::size_t index
 KernelRunner::KernelRunner(const Program& program) : program_(program) {
   compiler::LibraryOptions options;
   options.math_mode = compiler::MathMode::Safe;
+  options.math_functions = compiler::MathFunctions::Precise;
   auto library = compiler::open_library(program.source(), options);
   if (library) {
     library_ = *library;

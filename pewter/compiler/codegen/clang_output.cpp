@@ -159,15 +159,16 @@ void set_attributes(llvm::Function& function, const KernelPlan& plan) {
   function.setComdat(nullptr);
 }
 
-// Without a place to go, messages and what they are made of fold away.
-void leave_out_messages(llvm::Module& module) {
-  llvm::Function* find = module.getFunction("pewter.log_buffer");
-  if (find == nullptr) {
+// Answers a question that the library asks of its options; what depends on it folds away.
+void answer(llvm::Module& module, llvm::StringRef question, bool is_one) {
+  llvm::Function* asked = module.getFunction(question);
+  if (asked == nullptr) {
     return;
   }
-  for (llvm::User* user : llvm::make_early_inc_range(find->users())) {
+  for (llvm::User* user : llvm::make_early_inc_range(asked->users())) {
     auto* call = llvm::cast<llvm::CallInst>(user);
-    call->replaceAllUsesWith(llvm::Constant::getNullValue(call->getType()));
+    call->replaceAllUsesWith(is_one ? llvm::ConstantInt::get(call->getType(), 1)
+                                    : llvm::Constant::getNullValue(call->getType()));
     call->eraseFromParent();
   }
 }
@@ -210,8 +211,10 @@ void normalise(llvm::Module& module, const KernelPlan& plan) {
     }
   }
   unpack_float_pairs(module);
+  answer(module, "pewter.has_fast_functions", plan.math_functions == MathFunctions::Fast);
   if (!plan.enable_logging) {
-    leave_out_messages(module);
+    // Messages without a place to go are left out.
+    answer(module, "pewter.log_buffer", false);
   }
   for (const char* name : {"llvm.global.annotations", "llvm.used", "llvm.compiler.used"}) {
     if (llvm::GlobalVariable* variable = module.getNamedGlobal(name)) {

@@ -32,6 +32,7 @@ struct KernelPlan {
   std::vector<PlannedParameter> parameters;
   std::vector<PlannedConstant> constants;
   MathMode math_mode = MathMode::Fast;
+  MathFunctions math_functions = MathFunctions::Fast;
   /// Whether messages reach the host.
   bool enable_logging = false;
   /// What code is generated for: a level, for instance "x86-64-v3", or another machine and its

@@ -49,6 +49,9 @@ Result<compiler::LibraryOptions> CompileOptions::library_options() const {
                                options.language_version >> 16, options.language_version & 0xffff));
   }
   options.math_mode = math_mode_of(math_mode);
+  options.math_functions = math_functions == MTL::MathFloatingPointFunctionsPrecise
+                               ? compiler::MathFunctions::Precise
+                               : compiler::MathFunctions::Fast;
   options.enable_logging = enable_logging;
   if (macros) {
     for (const auto& [key, value] : macros->items) {
@@ -90,6 +93,8 @@ bool MTL::CompileOptions::fastMathEnabled() const {
 
 void MTL::CompileOptions::setFastMathEnabled(bool fastMathEnabled) {
   setMathMode(fastMathEnabled ? MathModeFast : MathModeSafe);
+  setMathFloatingPointFunctions(fastMathEnabled ? MathFloatingPointFunctionsFast
+                                                : MathFloatingPointFunctionsPrecise);
 }
 
 NS::Dictionary* MTL::CompileOptions::preprocessorMacros() const {

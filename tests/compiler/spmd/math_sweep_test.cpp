@@ -37,9 +37,9 @@ double cos_pi(double x) {
 const std::vector<std::vector<Sweep>>& tables() {
   static const std::vector<std::vector<Sweep>> all = {
       {
-          {"exp(x)", [](double x) { return std::exp(x); }, -87, 88, 4},
-          {"exp2(x)", [](double x) { return std::exp2(x); }, -125, 127, 4},
-          {"exp10(x)", [](double x) { return std::pow(10, x); }, -37, 38, 4},
+          {"precise::exp(x)", [](double x) { return std::exp(x); }, -87, 88, 4},
+          {"precise::exp2(x)", [](double x) { return std::exp2(x); }, -125, 127, 4},
+          {"precise::exp10(x)", [](double x) { return std::pow(10, x); }, -37, 38, 4},
           {"log(x)", [](double x) { return std::log(x); }, 1e-37, 1e38, 4, true},
           {"log(x)", [](double x) { return std::log(x); }, 0.5, 2, 4},
           {"log2(x)", [](double x) { return std::log2(x); }, 1e-37, 1e38, 4, true},

@@ -108,7 +108,7 @@ std::uint32_t add_to_checksum(std::uint32_t checksum, float value) {
 std::string unary_kernel(const char* name) {
   return "#include <metal_stdlib>\nusing namespace metal;\n"
          "kernel void f(device const float* in [[buffer(0)]], device float* out [[buffer(1)]],\n"
-         "              uint i [[thread_position_in_grid]]) { out[i] = " +
+         "              uint i [[thread_position_in_grid]]) { out[i] = precise::" +
          std::string(name) + "(in[i]); }\n";
 }
 

@@ -140,7 +140,7 @@ TEST_CASE("files of others and damaged files are refused with the reason") {
         "a library made by Apple's compiler, for Apple's devices; compile its source with 'pewter "
         "metal'");
   CHECK(refusal(gpu, directory, newer) ==
-        "of version 77 of pewter's library files, this is version 2; compile it again");
+        "of version 77 of pewter's library files, this is version 3; compile it again");
   CHECK(refusal(gpu, directory, good.substr(0, 20)) == "damaged: it ends in its header");
   CHECK(refusal(gpu, directory, good.substr(0, 60)) ==
         "damaged: its table of contents is cut off or nonsense");

@@ -15,6 +15,9 @@ namespace pewter::toolchain {
 
 enum class Math : std::uint8_t { Safe, Relaxed, Fast };
 
+/// Which functions `exp` and others mean without a namespace.
+enum class MathFunctions : std::uint8_t { Fast, Precise };
+
 /// How to read a source text.
 struct Options {
   /// The name that messages give to the text.
@@ -27,6 +30,7 @@ struct Options {
   /// `major << 16 | minor`; 0 for the default.
   std::uint32_t language_version = 0;
   Math math = Math::Fast;
+  MathFunctions math_functions = MathFunctions::Fast;
   bool logging = false;
   /// Keep the text itself, beside what is made of it.
   bool record_source = false;

@@ -11,6 +11,9 @@ __pw_exact_begin
 
 namespace metal {
 
+// Whether the functions of metal itself are those of metal::fast; the code generator knows.
+__pw_pure_builtin(__pw_has_fast_functions, "pewter.has_fast_functions", bool);
+
 // Adding it rounds a number of less than 2^22 to an integer, which is then in the lowest bits, 254 added.
 constexpr float __pw_rounding_shift = 0x1.8p23f + 254.0f;
 
@@ -81,6 +84,33 @@ __pw_inline float __pw_exp10(float x) {
   p = __builtin_fmaf(p, r, 0x1.535226p1f);
   p = __builtin_fmaf(p, r, 0x1.26bb1cp1f);
   return __pw_scale(__builtin_fmaf(p, r, 1.0f), shifted, x < 0.0f);
+}
+
+// 2^t, fast: t = n + r, where n is in the lowest bits of `shifted`, and n is added to the exponent of the polynomial of r.
+// At the limits this is exactly 0 and infinity; in between results that are no normal numbers go to 0 as t does to -127.
+__pw_inline float __pw_fast_exp2(float t) {
+  t = t > 128.0f ? 128.0f : t;
+  t = t < -127.0f ? -127.0f : t;
+  const float shifted = t + 0x1.8p23f;
+  const float r = t - (shifted - 0x1.8p23f);
+  float p = 0x1.5bb99cp-10f;
+  p = __builtin_fmaf(p, r, 0x1.3cea6ap-7f);
+  p = __builtin_fmaf(p, r, 0x1.c6b70ap-5f);
+  p = __builtin_fmaf(p, r, 0x1.ebf9bep-3f);
+  p = __builtin_fmaf(p, r, 0x1.62e42ap-1f);
+  p = __builtin_fmaf(p, r, 1.0f);
+  const unsigned bits = __builtin_bit_cast(unsigned, p) + (__builtin_bit_cast(unsigned, shifted) << 23);
+  const float result = __builtin_bit_cast(float, bits);
+  // Always more than t, unless that is NaN.
+  return result > t ? result : t;
+}
+
+__pw_inline float __pw_fast_exp(float x) {
+  return __pw_fast_exp2(x * 0x1.715476p0f);
+}
+
+__pw_inline float __pw_fast_exp10(float x) {
+  return __pw_fast_exp2(x * 0x1.a934f0p1f);
 }
 
 // x = (1 + result) * 2^exponent for positive x, where -1/3 <= result < 1/3.
