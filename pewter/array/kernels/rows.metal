@@ -1,4 +1,4 @@
-// Operations on whole rows: one simdgroup for each. Elements are computed in float.
+// Operations on whole rows: a simdgroup for a few of them. Elements are computed in float.
 
 #include <metal_stdlib>
 using namespace metal;
@@ -7,7 +7,8 @@ struct Rows {
   uint length;
   uint parameter_flags;
   float epsilon;
-  uint unused;
+  uint count;
+  uint per_group;
 };
 
 constant constexpr uint kHasWeight = 1;
@@ -27,53 +28,59 @@ inline float row_max(float value) {
   return value;
 }
 
-// Loops take 32 neighbours at a time under a condition that all lanes share; what is left of the row
-// comes once more.
+// Calls `visit` with this lane's positions in a row. The loop takes 32 neighbours at a time under a condition that all
+// lanes share; what is left of the row comes once more.
+template <typename Visit>
+inline void for_each_position(uint length, uint lane, Visit visit) {
+  const uint whole = length / 32 * 32;
+  for (uint i = 0; i < whole; i += 32) {
+    visit(i + lane);
+  }
+  if (whole + lane < length) {
+    visit(whole + lane);
+  }
+}
+
+// Calls `visit(row, next)` with the rows of a group. While it computes a row it reads the next, so that memory and
+// arithmetic are busy together; the last row is its own next.
+template <typename Visit>
+inline void for_each_row(constant Rows& rows, uint group, Visit visit) {
+  const uint end = min((group + 1) * rows.per_group, rows.count);
+  for (uint row = group * rows.per_group; row < end; ++row) {
+    visit(ulong(row) * rows.length, ulong(min(row + 1, end - 1)) * rows.length);
+  }
+}
+
 template <typename T>
 kernel void softmax(const device T* in [[buffer(0)]],
                     device T* out [[buffer(1)]],
                     constant Rows& rows [[buffer(2)]],
                     uint lane [[thread_index_in_simdgroup]],
-                    uint row [[threadgroup_position_in_grid]]) {
-  in += ulong(row) * rows.length;
-  out += ulong(row) * rows.length;
-  const uint whole = rows.length / 32 * 32;
-  const uint last = whole + lane;
-  float high = -INFINITY;
-  for (uint i = 0; i < whole; i += 32) {
-    high = max(high, float(in[i + lane]));
-  }
-  if (last < rows.length) {
-    high = max(high, float(in[last]));
-  }
-  high = row_max(high);
-  // Rows of minus infinity become NaN by the division below, as 0 / 0.
-  high = isinf(high) && high < 0 ? 0.0f : high;
-
+                    uint group [[threadgroup_position_in_grid]]) {
   // Exponentials of floats wait in the output for their sum; halves would lose digits there.
   constexpr bool kKeeps = sizeof(T) == 4;
-  float sum = 0;
-  for (uint i = 0; i < whole; i += 32) {
-    const float power = exp(float(in[i + lane]) - high);
-    if (kKeeps) {
-      out[i + lane] = T(power);
-    }
-    sum += power;
-  }
-  if (last < rows.length) {
-    const float power = exp(float(in[last]) - high);
-    if (kKeeps) {
-      out[last] = T(power);
-    }
-    sum += power;
-  }
-  const float scale = 1.0f / row_sum(sum);
-  for (uint i = 0; i < whole; i += 32) {
-    out[i + lane] = kKeeps ? T(float(out[i + lane]) * scale) : T(exp(float(in[i + lane]) - high) * scale);
-  }
-  if (last < rows.length) {
-    out[last] = kKeeps ? T(float(out[last]) * scale) : T(exp(float(in[last]) - high) * scale);
-  }
+  const ulong first = ulong(group) * rows.per_group * rows.length;
+  float high = -INFINITY;
+  for_each_position(rows.length, lane, [&](uint i) { high = max(high, float(in[first + i])); });
+  for_each_row(rows, group, [&](ulong row, ulong next) {
+    const float shared_high = row_max(high);
+    // Rows of minus infinity become NaN by the division below, as 0 / 0.
+    const float origin = isinf(shared_high) && shared_high < 0 ? 0.0f : shared_high;
+    float sum = 0;
+    high = -INFINITY;
+    for_each_position(rows.length, lane, [&](uint i) {
+      const float value = fast::exp(float(in[row + i]) - origin);
+      high = max(high, float(in[next + i]));
+      if (kKeeps) {
+        out[row + i] = T(value);
+      }
+      sum += value;
+    });
+    const float scale = 1.0f / row_sum(sum);
+    for_each_position(rows.length, lane, [&](uint i) {
+      out[row + i] = T((kKeeps ? float(out[row + i]) : fast::exp(float(in[row + i]) - origin)) * scale);
+    });
+  });
 }
 
 template <typename T>
@@ -82,36 +89,24 @@ kernel void rms_norm(const device T* in [[buffer(0)]],
                      device T* out [[buffer(2)]],
                      constant Rows& rows [[buffer(3)]],
                      uint lane [[thread_index_in_simdgroup]],
-                     uint row [[threadgroup_position_in_grid]]) {
-  in += ulong(row) * rows.length;
-  out += ulong(row) * rows.length;
-  const uint whole = rows.length / 32 * 32;
-  const uint last = whole + lane;
-  float sum = 0;
-  for (uint i = 0; i < whole; i += 32) {
-    const float a = in[i + lane];
-    sum += a * a;
-  }
-  if (last < rows.length) {
-    const float a = in[last];
-    sum += a * a;
-  }
-  const float scale = rsqrt(row_sum(sum) / float(rows.length) + rows.epsilon);
-  if (rows.parameter_flags & kHasWeight) {
-    for (uint i = 0; i < whole; i += 32) {
-      out[i + lane] = T(float(T(float(in[i + lane]) * scale)) * float(weight[i + lane]));
-    }
-    if (last < rows.length) {
-      out[last] = T(float(T(float(in[last]) * scale)) * float(weight[last]));
-    }
-  } else {
-    for (uint i = 0; i < whole; i += 32) {
-      out[i + lane] = T(float(in[i + lane]) * scale);
-    }
-    if (last < rows.length) {
-      out[last] = T(float(in[last]) * scale);
-    }
-  }
+                     uint group [[threadgroup_position_in_grid]]) {
+  const bool has_weight = (rows.parameter_flags & kHasWeight) != 0;
+  const ulong first = ulong(group) * rows.per_group * rows.length;
+  float squares = 0;
+  for_each_position(rows.length, lane, [&](uint i) {
+    const float a = in[first + i];
+    squares += a * a;
+  });
+  for_each_row(rows, group, [&](ulong row, ulong next) {
+    const float scale = rsqrt(row_sum(squares) / float(rows.length) + rows.epsilon);
+    squares = 0;
+    for_each_position(rows.length, lane, [&](uint i) {
+      const float a = in[next + i];
+      squares += a * a;
+      const T value = T(float(in[row + i]) * scale);
+      out[row + i] = has_weight ? T(float(value) * float(weight[i])) : value;
+    });
+  });
 }
 
 template <typename T>
@@ -121,51 +116,33 @@ kernel void layer_norm(const device T* in [[buffer(0)]],
                        device T* out [[buffer(3)]],
                        constant Rows& rows [[buffer(4)]],
                        uint lane [[thread_index_in_simdgroup]],
-                       uint row [[threadgroup_position_in_grid]]) {
-  in += ulong(row) * rows.length;
-  out += ulong(row) * rows.length;
-  const uint whole = rows.length / 32 * 32;
-  const uint last = whole + lane;
-  float sum = 0;
-  for (uint i = 0; i < whole; i += 32) {
-    sum += float(in[i + lane]);
-  }
-  if (last < rows.length) {
-    sum += float(in[last]);
-  }
-  const float mean = row_sum(sum) / float(rows.length);
-  float squares = 0;
-  for (uint i = 0; i < whole; i += 32) {
-    const float distance = float(in[i + lane]) - mean;
-    squares += distance * distance;
-  }
-  if (last < rows.length) {
-    const float distance = float(in[last]) - mean;
-    squares += distance * distance;
-  }
-  const float scale = rsqrt(row_sum(squares) / float(rows.length) + rows.epsilon);
+                       uint group [[threadgroup_position_in_grid]]) {
   const bool has_weight = (rows.parameter_flags & kHasWeight) != 0;
   const bool has_bias = (rows.parameter_flags & kHasBias) != 0;
-  for (uint i = 0; i < whole; i += 32) {
-    float value = (float(in[i + lane]) - mean) * scale;
-    if (has_weight) {
-      value *= float(weight[i + lane]);
-    }
-    if (has_bias) {
-      value += float(bias[i + lane]);
-    }
-    out[i + lane] = T(value);
-  }
-  if (last < rows.length) {
-    float value = (float(in[last]) - mean) * scale;
-    if (has_weight) {
-      value *= float(weight[last]);
-    }
-    if (has_bias) {
-      value += float(bias[last]);
-    }
-    out[last] = T(value);
-  }
+  const ulong first = ulong(group) * rows.per_group * rows.length;
+  float sum = 0;
+  for_each_position(rows.length, lane, [&](uint i) { sum += float(in[first + i]); });
+  for_each_row(rows, group, [&](ulong row, ulong next) {
+    const float mean = row_sum(sum) / float(rows.length);
+    float squares = 0;
+    for_each_position(rows.length, lane, [&](uint i) {
+      const float distance = float(in[row + i]) - mean;
+      squares += distance * distance;
+    });
+    const float scale = rsqrt(row_sum(squares) / float(rows.length) + rows.epsilon);
+    sum = 0;
+    for_each_position(rows.length, lane, [&](uint i) {
+      sum += float(in[next + i]);
+      float value = (float(in[row + i]) - mean) * scale;
+      if (has_weight) {
+        value *= float(weight[i]);
+      }
+      if (has_bias) {
+        value += float(bias[i]);
+      }
+      out[row + i] = T(value);
+    });
+  });
 }
 
 #define INSTANTIATE(name, T)                                                                                    \

@@ -25,7 +25,8 @@ struct Rows {
   std::uint32_t length;
   std::uint32_t parameter_flags;
   float epsilon;
-  std::uint32_t unused;
+  std::uint32_t count;
+  std::uint32_t per_group;
 };
 
 /// An operation on each row; the inputs after the first are what the kernel takes besides.
@@ -51,14 +52,18 @@ class RowsPrimitive final : public graph::Primitive {
     }
     const auto kernel =
         ops::shipped_kernel("rows.metal", fmt::format("{}_{}", kernel_, name_of(out.dtype)));
-    const Rows rows = {static_cast<std::uint32_t>(out.shape.back()), flags_, epsilon_, 0};
+    const auto length = static_cast<std::size_t>(out.shape.back());
+    const std::size_t count = out.size / length;
+    // Few rows go to a group each, so that there is work for every thread.
+    const std::size_t per_group = std::clamp<std::size_t>(count / 64, 1, 16);
+    const Rows rows = {static_cast<std::uint32_t>(length), flags_, epsilon_,
+                       static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(per_group)};
     ops::KernelCall call(stream, *kernel);
     for (const graph::NodePointer& input : inputs) {
       call.input(*input);
     }
     call.output(out).value(rows).dispatch_groups(
-        MTL::Size(out.size / static_cast<std::size_t>(out.shape.back()), 1, 1),
-        MTL::Size(32, 1, 1));
+        MTL::Size((count + per_group - 1) / per_group, 1, 1), MTL::Size(32, 1, 1));
   }
   std::vector<array> apply(const std::vector<array>& inputs, std::uint32_t stream) const override {
     return {make(kernel_, epsilon_, flags_, inputs, stream)};
