@@ -32,7 +32,7 @@ endif()
 if(PEWTER_SANITIZE)
   # The checks cost more to optimise than they gain: -O1 builds a third quicker.
   set(CMAKE_CXX_FLAGS_DEV "-O1 -g1")
-  add_compile_options(-fsanitize=${PEWTER_SANITIZE} -fno-omit-frame-pointer)
+  add_compile_options(-fsanitize=${PEWTER_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${PEWTER_SANITIZE})
 endif()
 if(PEWTER_FUZZERS)

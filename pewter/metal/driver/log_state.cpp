@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <Metal/MTLDevice.hpp>
+#include <algorithm>
 #include <cstring>
 
 #include "pewter/base/log.h"
@@ -60,7 +61,8 @@ std::vector<LogMessage> read_messages(const abi::LogBuffer& buffer) {
       break;
     }
     std::vector<std::uint64_t> words((record.byte_count - sizeof record) / sizeof(std::uint64_t));
-    std::memcpy(words.data(), bytes + at + sizeof record, words.size() * sizeof(std::uint64_t));
+    std::copy_n(bytes + at + sizeof record, words.size() * sizeof(std::uint64_t),
+                reinterpret_cast<std::byte*>(words.data()));
     messages.push_back({record.subsystem, record.category, static_cast<MTL::LogLevel>(record.level),
                         format_message(record.format, words)});
     at += record.byte_count;
