@@ -25,7 +25,11 @@ LAYERS = {
         "pewter/compiler/compiler.h",
         "pewter/compiler/spmd",
     ],
-    "pewter/compiler/msl": ["pewter/base", "pewter/compiler/compiler.h"],
+    "pewter/compiler/msl": [
+        "pewter/base",
+        "pewter/compiler/compiler.h",
+        "pewter/compiler/plain_failure.h",
+    ],
     METAL_HEADERS: [],
     "pewter/metal/foundation": ["pewter/base", METAL_HEADERS],
     "pewter/metal/executor": ["pewter/base"],

@@ -81,11 +81,4 @@ std::vector<std::string> files_read(clang::CompilerInstance& instance) {
   return names;
 }
 
-CompileFailure plain_failure(const std::string& text) {
-  Diagnostic diagnostic;
-  diagnostic.text = text;
-  diagnostic.rendered = "error: " + text + "\n";
-  return CompileFailure{{diagnostic}};
-}
-
 }  // namespace pewter::compiler::msl

@@ -7,8 +7,11 @@
 #include "clang/Frontend/CompilerInstance.h"
 
 #include "pewter/compiler/compiler.h"
+#include "pewter/compiler/plain_failure.h"
 
 namespace pewter::compiler::msl {
+
+using compiler::plain_failure;
 
 /// Where the user's text appears to be, with what stands before and behind it.
 inline constexpr const char* kSourcePath = "/pewter/source.metal";
@@ -29,8 +32,5 @@ std::unique_ptr<clang::CompilerInstance> make_text_instance(const std::string& t
 
 /// The files that were read besides the text and the standard library, in order of their names.
 std::vector<std::string> files_read(clang::CompilerInstance& instance);
-
-/// One error without a place.
-CompileFailure plain_failure(const std::string& text);
 
 }  // namespace pewter::compiler::msl

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "pewter/compiler/compiler.h"
+
+namespace pewter::compiler {
+
+/// Fills in the mode and the lanes that a request leaves open: from the library's own macros
+/// PEWTER_MODE and PEWTER_LANES, then from the environment. Drops what makes no difference, so that
+/// equal code has one key.
+Result<void, CompileFailure> settle_mode(const LibraryOptions& options, KernelRequest& request);
+
+}  // namespace pewter::compiler
