@@ -153,7 +153,7 @@ class ClangLibrary : public ParsedLibrary {
   Result<void> guarded(const std::function<void()>& work) {
     auto run = run_compiler(work);
     if (!run) {
-      [[maybe_unused]] const auto* left = text_.release();
+      leave_for_good(std::move(text_));
       text_ = std::make_unique<ParsedText>();
     }
     return run;

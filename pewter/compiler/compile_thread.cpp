@@ -44,8 +44,13 @@ constexpr std::size_t kMappingBytes = kGuardBytes + kReserveBytes + kStackBytes 
 /// The C library keeps the thread's own data at the top of its stack.
 constexpr std::size_t kKeptBytes = std::size_t{512} << 10;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-// The check for leaks must see what the thread left behind.
+// The sanitizers' check for leaks must see what a thread left behind.
+#if defined(__has_feature)
+#define PEWTER_HAS_FEATURE(name) __has_feature(name)
+#else
+#define PEWTER_HAS_FEATURE(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || PEWTER_HAS_FEATURE(address_sanitizer)
 constexpr bool kFreesStacks = false;
 #else
 constexpr bool kFreesStacks = true;
@@ -424,7 +429,7 @@ Result<void> run_compiler(const std::function<void()>& body) {
   if (kFreesStacks && work->outcome != Outcome::Abandoned) {
     madvise(work->stack(), kStackBytes - kKeptBytes, MADV_DONTNEED);
   }
-  [[maybe_unused]] const auto* left = work.release();
+  leave_for_good(std::move(work));
   return failure(problem);
 }
 

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
 
 #include "pewter/base/result.h"
 
@@ -17,5 +20,14 @@ Result<void> run_compiler(const std::function<void()>& work);
 /// Ends the work of the calling thread, which then fails with this reason. Returns only when the
 /// thread does no such work.
 void abandon_work(const char* reason);
+
+/// Keeps an object that abandoned work may have left half changed: it is never touched nor freed.
+template <typename T>
+void leave_for_good(std::unique_ptr<T> object) {
+  static auto* mutex = new std::mutex;
+  static auto* left = new std::vector<T*>;
+  std::scoped_lock lock(*mutex);
+  left->push_back(object.release());
+}
 
 }  // namespace pewter::compiler

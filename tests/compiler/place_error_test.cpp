@@ -175,6 +175,17 @@ TEST_CASE("an error inside the standard library behind a template and a macro is
   CHECK(failure.text().find("/pewter/") == std::string::npos);
 }
 
+TEST_CASE("an error behind a macro of the standard library is at its use") {
+  const auto failure =
+      failure_of(kHead + "kernel void f(device float* x) {\n  x[0] = 2 M_PI_F;\n}\n");
+
+  CHECK(failure.text() ==
+        "main.metal:4:11: error: expected ';' after expression\n"
+        "    4 |   x[0] = 2 M_PI_F;\n"
+        "      |           ^\n"
+        "      |           ;\n");
+}
+
 TEST_CASE("a constant expression that fails says why and where") {
   const auto failure = failure_of(
       "constexpr int part(int a) {\n  return 8 / a;\n}\n"
@@ -185,6 +196,23 @@ TEST_CASE("a constant expression that fails says why and where") {
   const std::string text = failure.text();
   CHECK(text.find("main.metal:2:12: note: division by zero") != std::string::npos);
   CHECK(text.find("main.metal:5:21: note: in call to 'part(0)'") != std::string::npos);
+}
+
+TEST_CASE("an error at the end of a text is at its end") {
+  for (const std::string end : {"", "\n", " // the end", " \\"}) {
+    CAPTURE(end);
+    const auto failure = failure_of("kernel void f(device int* x) {}\nint y = 3" + end);
+
+    const compiler::Diagnostic& first = failure.diagnostics.at(0);
+    CHECK(first.text == "expected ';' after top level declarator");
+    CHECK(first.line == 2);
+    CHECK(first.column == 10);
+    CHECK(failure.text().find("pragma") == std::string::npos);
+  }
+  const auto open = failure_of("kernel void f(device int* x) {\n  x[0] = 1;\n");
+
+  CHECK(open.diagnostics.at(0).text == "expected '}'");
+  CHECK(open.text().find("pragma") == std::string::npos);
 }
 
 TEST_CASE("a text that says where its lines come from is believed") {

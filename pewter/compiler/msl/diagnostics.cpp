@@ -1,6 +1,8 @@
 #include "pewter/compiler/msl/diagnostics.h"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "clang/AST/Type.h"
@@ -45,6 +47,24 @@ std::string in_words_of_msl(std::string text) {
     replace_all(text, from, to);
   }
   return text;
+}
+
+/// A rendered message without its notes on macros of the standard library, which users cannot read.
+/// The lines of a note begin with its place, those of source text with a blank.
+std::string without_stdlib(const std::string& rendered) {
+  std::string kept;
+  bool is_kept = true;
+  for (std::size_t begin = 0; begin < rendered.size();) {
+    const std::size_t end = std::min(rendered.find('\n', begin), rendered.size() - 1) + 1;
+    if (rendered[begin] != ' ') {
+      is_kept = rendered.compare(begin, std::strlen(kStdlibFolder), kStdlibFolder) != 0;
+    }
+    if (is_kept) {
+      kept.append(rendered, begin, end - begin);
+    }
+    begin = end;
+  }
+  return kept;
 }
 
 bool is_half_or_bfloat(const clang::Diagnostic& diagnostic, unsigned argument) {
@@ -146,7 +166,7 @@ void DiagnosticCollector::HandleDiagnostic(clang::DiagnosticsEngine::Level level
     printer.emitDiagnostic(clang::FullSourceLoc(diagnostic.getLocation(), sources), level, shown,
                            diagnostic.getRanges(), diagnostic.getFixItHints());
     stream.flush();
-    message.rendered = in_words_of_msl(std::move(rendered));
+    message.rendered = in_words_of_msl(of_stdlib ? std::move(rendered) : without_stdlib(rendered));
   } else {
     message.rendered = (is_error ? "error: " : "warning: ") + shown + "\n";
   }

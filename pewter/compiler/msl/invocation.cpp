@@ -112,7 +112,8 @@ std::string text_before(const LibraryOptions& options) {
 }
 
 std::string text_behind() {
-  return fmt::format("\n#pragma clang attribute {}.pop\n", kPragmaName);
+  // The user's last line may end in a backslash.
+  return fmt::format("\n\n#pragma clang attribute {}.pop\n", kPragmaName);
 }
 
 }  // namespace pewter::compiler::msl

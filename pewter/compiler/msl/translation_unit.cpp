@@ -74,6 +74,24 @@ std::vector<clang::Token> read_tokens(clang::Preprocessor& preprocessor) {
   }
 }
 
+/// Moves what stands behind the user's text to its end, where an error is that Clang sees only
+/// then.
+void hide_text_behind(std::vector<clang::Token>& tokens, const clang::SourceManager& sources) {
+  const clang::SourceLocation end =
+      sources.getLocForEndOfFile(sources.getMainFileID())
+          .getLocWithOffset(-static_cast<std::int32_t>(text_behind().size()));
+  for (auto token = tokens.rbegin(); token != tokens.rend() && token - tokens.rbegin() < 2;
+       ++token) {
+    if (token->is(clang::tok::annot_pragma_attribute) &&
+        sources.isBeforeInTranslationUnit(end, token->getLocation())) {
+      token->setAnnotationEndLoc(end);
+      token->setLocation(end);
+    } else if (token->is(clang::tok::eof)) {
+      token->setLocation(end);
+    }
+  }
+}
+
 }  // namespace
 
 /// Parses through the token rewriter and keeps the compiler's state.
@@ -106,7 +124,9 @@ class ParseAction : public clang::ASTFrontendAction {
       external->StartTranslationUnit(consumer_);
     }
 
-    tokens_ = TokenRewriter(preprocessor, repairs_).rewrite(read_tokens(preprocessor));
+    std::vector<clang::Token> tokens = read_tokens(preprocessor);
+    hide_text_behind(tokens, preprocessor.getSourceManager());
+    tokens_ = TokenRewriter(preprocessor, repairs_).rewrite(std::move(tokens));
     preprocessor.EnterTokenStream(tokens_, /*DisableMacroExpansion=*/true, /*IsReinject=*/false);
 
     parser_->Initialize();

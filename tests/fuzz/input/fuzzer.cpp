@@ -24,7 +24,7 @@ namespace pewter::fuzz {
 
 void prepare_environment() {
   setenv("PEWTER_CACHE", "0", 1);
-  setenv("PEWTER_COMPILE_TIMEOUT_MS", "2500", 0);
+  setenv("PEWTER_COMPILE_TIMEOUT_MS", "4000", 0);
 }
 
 std::size_t put(const std::string& text, std::uint8_t* out, std::size_t max_size) {

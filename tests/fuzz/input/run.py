@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the fuzzers of compiler input, library files and files of machine code, one after another.
+"""Runs the fuzzers of compiler input, library files, files of machine code and of arrays, one after another.
 
 usage: run.py BIN OUTPUT [--seconds N] [--only NAME]
 
@@ -15,11 +15,12 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 # Longest input: texts grow quickly, and slow down as quickly.
-FUZZERS = {"compiler_input": 12000, "library_file": 40000, "code_file": 40000}
+FUZZERS = {"compiler_input": 12000, "library_file": 40000, "code_file": 40000, "array_file": 4096}
 SEED_FOLDERS = ["examples", "pewter/array/kernels", "tests"]
 # A raw string of a test that holds a kernel.
 RAW_STRING = re.compile(r'R"(\w*)\((.*?)\)\1"', re.DOTALL)
@@ -45,7 +46,20 @@ def write_texts(folder):
         (folder / (hashlib.sha1(text).hexdigest()[:16] + ".metal")).write_bytes(text)
 
 
+def write_arrays(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, (descr, shape, count) in enumerate([("<f4", "(2, 3)", 24), (">i8", "(5,)", 40), ("|b1", "()", 1)]):
+        text = f"{{'descr': '{descr}', 'fortran_order': {number == 1}, 'shape': {shape}, }}".ljust(117) + "\n"
+        array = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode() + bytes(range(count))
+        (folder / f"{number}.npy").write_bytes(array)
+        for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            with zipfile.ZipFile(folder / f"{number}-{method}.npz", "w", method) as archive:
+                archive.writestr("a.npy", array)
+                archive.writestr("b.npy", array)
+
+
 def write_seeds(binaries, output):
+    write_arrays(output / "seeds" / "array_file")
     write_texts(output / "seeds" / "compiler_input")
     subprocess.run([binaries / "fuzz_seed_writer", output / "seeds", *metal_files()], check=True)
 

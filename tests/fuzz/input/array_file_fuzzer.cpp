@@ -1,0 +1,66 @@
+// Files of arrays: .npy headers, and the ZIP archives that .npz files are. Whatever is wrong throws
+// FileError, before memory is taken for what a file only claims to hold.
+
+#include <pewter/errors.h>
+#include <pewter/npy.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "pewter/array/files/zip_reader.h"
+#include "tests/fuzz/input/fuzzer.h"
+
+namespace {
+
+using namespace pewter;
+
+constexpr std::size_t kPieceBytes = 65536;
+/// Deflated bytes hold up to a thousand times as many.
+constexpr std::uint64_t kMaxEntryBytes = std::uint64_t{8} << 20;
+
+void read_archive(const std::string& path) {
+  files::ZipReader archive(path);
+  for (const files::ZipReader::Entry& entry : archive.entries()) {
+    if (entry.bytes > kMaxEntryBytes) {
+      continue;
+    }
+    archive.read(entry, [&](const auto& source) {
+      std::vector<std::byte> piece(kPieceBytes);
+      for (std::uint64_t left = entry.bytes; left > 0;) {
+        const auto next = std::span(piece).first(std::min<std::uint64_t>(left, piece.size()));
+        source(next);
+        if (left == entry.bytes) {
+          (void)parse_npy_header({reinterpret_cast<const char*>(next.data()), next.size()}, path);
+        }
+        left -= next.size();
+      }
+    });
+  }
+}
+
+template <typename Work>
+void expect_file_error(const Work& work) {
+  try {
+    work();
+  } catch (const FileError&) {
+    // The one way to refuse a file.
+  }
+}
+
+}  // namespace
+
+int LLVMFuzzerInitialize(int*, char***) {
+  fuzz::prepare_environment();
+  return 0;
+}
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string path = fuzz::file_with({data, size});
+  expect_file_error([&] {
+    const NpyHeader header = read_npy_header(path);
+    std::vector<std::byte> values(header.byte_count);
+    read_npy_data(path, header, values);
+  });
+  expect_file_error([&] { read_archive(path); });
+  return 0;
+}
