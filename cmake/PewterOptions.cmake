@@ -36,6 +36,6 @@ if(PEWTER_SANITIZE)
   add_link_options(-fsanitize=${PEWTER_SANITIZE})
 endif()
 if(PEWTER_FUZZERS)
-  # Coverage for libFuzzer. LLVM has no type information for classes of its own, and what is undefined ends the run.
-  add_compile_options(-fsanitize=fuzzer-no-link -fno-sanitize=vptr,function -fno-sanitize-recover=undefined)
+  # Coverage for libFuzzer; LLVM has no type information for classes of its own.
+  add_compile_options(-fsanitize=fuzzer-no-link -fno-sanitize=vptr,function)
 endif()

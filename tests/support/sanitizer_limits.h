@@ -6,10 +6,10 @@
 
 namespace pewter::test {
 
-/// Whether signals reach a running kernel; the thread sanitizer holds them back.
+/// Whether signals reach a running kernel, or the compiler; the thread sanitizer holds them back.
 inline bool can_stop_kernels() {
 #if defined(PEWTER_THREAD_SANITIZER)
-  MESSAGE("skipped: the thread sanitizer holds signals back from running kernels");
+  MESSAGE("skipped: the thread sanitizer holds signals back from running code");
   return false;
 #else
   return true;
