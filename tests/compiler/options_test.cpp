@@ -178,6 +178,19 @@ TEST_CASE("a pragma chooses whether sums of a block may change their order") {
   CHECK(values_of(body, 3, MTL::LanguageVersion3_2, MTL::MathModeSafe, in) == Floats{0, 0, 0});
 }
 
+TEST_CASE("a pragma chooses whether products and sums of a block are fused") {
+  // The product of these is a tie between two floats; only a fused sum sees what is lost.
+  const std::string sum = "out[N] = in[0] * in[0] - in[1];\n}\n";
+  const std::string body = "{\n#define N 0\n#pragma METAL fp contract(off)\n" + sum +
+                           "#undef N\n{\n#define N 1\n#pragma METAL fp contract(fast)\n" + sum +
+                           "#undef N\n{\n#define N 2\n#pragma METAL fp math_mode(safe)\n" + sum +
+                           "#undef N\n{\n#define N 3\n" + sum;
+  const Floats in = {1 + 0x1p-12F, 1 + 0x1p-11F};
+  CHECK(values_of(body, 4, MTL::LanguageVersion3_2, MTL::MathModeFast, in) ==
+        Floats{0, 0x1p-24F, 0, 0x1p-24F});
+  CHECK(values_of(body, 4, MTL::LanguageVersion3_2, MTL::MathModeSafe, in) == Floats{0, 0, 0, 0});
+}
+
 TEST_CASE("a pragma of METAL that says nothing known is warned of at its line") {
   const Gpu gpu;
   NS::Error* error = nullptr;

@@ -72,8 +72,8 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const KernelPla
   }
   llvm::TargetOptions options;
   options.EmitStackSizeSection = true;
-  options.AllowFPOpFusion =
-      plan.math_mode == MathMode::Safe ? llvm::FPOpFusion::Standard : llvm::FPOpFusion::Fast;
+  // Only where the instructions themselves allow it: a pragma forbids it for some of them.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(triple, cpu, "", options, llvm::Reloc::PIC_,
                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
