@@ -7,6 +7,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 
 #include "pewter/compiler/codegen/function_pointers.h"
+#include "pewter/compiler/codegen/integer_rounding.h"
 #include "pewter/compiler/codegen/saturation.h"
 
 namespace pewter::compiler::codegen {
@@ -202,6 +203,7 @@ void normalise(llvm::Module& module, const KernelPlan& plan) {
     }
     repair_same_width_casts(function);
     saturate_conversions(function);
+    round_integers_once(function);
     align_as_elements(function);
     strip_annotations(function);
     set_c_convention(function);
