@@ -213,6 +213,13 @@ TEST_CASE("an error at the end of a text is at its end") {
 
   CHECK(open.diagnostics.at(0).text == "expected '}'");
   CHECK(open.text().find("pragma") == std::string::npos);
+  const auto attribute = failure_of("kernel void f(device int* x) {\n  x\n  kernel");
+  const auto stray = failure_of("}\nkernel void f(device int* x) {\n  x;\n  kernel");
+
+  CHECK(attribute.diagnostics.at(0).text == "expected ';' after expression");
+  CHECK(attribute.diagnostics.at(0).line == 2);
+  CHECK(stray.diagnostics.at(0).text == "extraneous closing brace ('}')");
+  CHECK(attribute.text().find("internal compiler error") == std::string::npos);
 }
 
 TEST_CASE("a text that says where its lines come from is believed") {

@@ -75,20 +75,36 @@ std::vector<clang::Token> read_tokens(clang::Preprocessor& preprocessor) {
 }
 
 /// Moves what stands behind the user's text to its end, where an error is that Clang sees only
-/// then.
+/// then. Behind a text that breaks off it goes: Clang crashes on an attribute that a pragma
+/// follows.
 void hide_text_behind(std::vector<clang::Token>& tokens, const clang::SourceManager& sources) {
   const clang::SourceLocation end =
       sources.getLocForEndOfFile(sources.getMainFileID())
           .getLocWithOffset(-static_cast<std::int32_t>(text_behind().size()));
-  for (auto token = tokens.rbegin(); token != tokens.rend() && token - tokens.rbegin() < 2;
-       ++token) {
-    if (token->is(clang::tok::annot_pragma_attribute) &&
-        sources.isBeforeInTranslationUnit(end, token->getLocation())) {
-      token->setAnnotationEndLoc(end);
-      token->setLocation(end);
-    } else if (token->is(clang::tok::eof)) {
-      token->setLocation(end);
+  tokens.back().setLocation(end);
+  if (tokens.size() < 3) {
+    return;
+  }
+  const auto pragma = tokens.end() - 2;
+  if (pragma->isNot(clang::tok::annot_pragma_attribute) ||
+      !sources.isBeforeInTranslationUnit(end, pragma->getLocation())) {
+    return;
+  }
+  pragma->setAnnotationEndLoc(end);
+  pragma->setLocation(end);
+  std::size_t depth = 0;
+  for (const clang::Token& token : tokens) {
+    if (token.is(clang::tok::l_brace)) {
+      ++depth;
+    } else if (token.is(clang::tok::r_brace) && depth > 0) {
+      --depth;
     }
+  }
+  if (depth > 0) {
+    pragma->startToken();
+    pragma->setKind(clang::tok::semi);
+    pragma->setLocation(end);
+    pragma->setLength(1);
   }
 }
 
