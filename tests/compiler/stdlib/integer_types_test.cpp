@@ -1,3 +1,5 @@
+#include <functional>
+
 #include "tests/compiler/stdlib/elementwise.h"
 
 // Integer functions for every type, over pairs of awkward values, against 128-bit arithmetic.
@@ -87,6 +89,11 @@ Wide field(const Type& type, Wide x) {
   return type.is_signed && bits >= 4 ? bits - 8 : bits;
 }
 
+// The low 24 bits, sign-extended for signed types.
+Wide low_part(const Type& type, Wide x) {
+  return Type{type.name, 24, type.is_signed}.wrap(x);
+}
+
 const std::vector<IntegerRow> kRows = {
     {"abs(x)", [](const Type&, Wide x, Wide, Wide) { return x < 0 ? -x : x; }},
     {"absdiff(x, y)", [](const Type&, Wide x, Wide y, Wide) { return x > y ? x - y : y - x; },
@@ -115,6 +122,15 @@ const std::vector<IntegerRow> kRows = {
     {"insert_bits(x, y, 2, 3)",
      [](const Type&, Wide x, Wide y, Wide) { return (x & ~Wide{28}) | ((y & 7) << 2); }},
     {"insert_bits(x, y, 2, 0)", [](const Type&, Wide x, Wide, Wide) { return x; }},
+    {"insert_bits(x, y, sizeof(x) * 4, sizeof(x) * 4)",
+     [](const Type& t, Wide x, Wide y, Wide) {
+       const Wide low = (Wide{1} << (t.bits / 2)) - 1;
+       return (x & low) | (y & low) << (t.bits / 2);
+     }},
+    {"extract_bits(x, sizeof(x) * 4, sizeof(x) * 4)",
+     [](const Type& t, Wide x, Wide, Wide) {
+       return Type{t.name, t.bits / 2, t.is_signed}.wrap(x >> (t.bits / 2));
+     }},
     {"mulhi(x, y)",
      [](const Type& t, Wide x, Wide y, Wide) {
        return t.is_signed || t.bits < 64
@@ -124,12 +140,34 @@ const std::vector<IntegerRow> kRows = {
      }},
 };
 
-// Products of 64-bit numbers and another addend do not fit 128 bits when unsigned.
-const std::vector<IntegerRow> kNarrowRows = {
+// Products of unsigned 64-bit numbers and a third number just fit 128 bits.
+UnsignedWide unsigned_sum(Wide x, Wide y, Wide z) {
+  return static_cast<UnsignedWide>(x) * static_cast<UnsignedWide>(y) + static_cast<UnsignedWide>(z);
+}
+
+const std::vector<IntegerRow> kProductRows = {
     {"madhi(x, y, z)",
-     [](const Type& t, Wide x, Wide y, Wide z) { return ((x * y) >> t.bits) + z; }},
+     [](const Type& t, Wide x, Wide y, Wide z) {
+       const Wide high =
+           t.is_signed ? (x * y) >> t.bits : static_cast<Wide>(unsigned_sum(x, y, 0) >> t.bits);
+       return high + z;
+     }},
     {"madsat(x, y, z)",
-     [](const Type& t, Wide x, Wide y, Wide z) { return t.saturate(x * y + z); }},
+     [](const Type& t, Wide x, Wide y, Wide z) {
+       if (t.is_signed) {
+         return t.saturate(x * y + z);
+       }
+       const UnsignedWide exact = unsigned_sum(x, y, z);
+       return exact > static_cast<UnsignedWide>(t.highest()) ? t.highest()
+                                                             : static_cast<Wide>(exact);
+     }},
+};
+
+const std::vector<IntegerRow> kWordRows = {
+    {"mul24(x, y)",
+     [](const Type& t, Wide x, Wide y, Wide) { return low_part(t, x) * low_part(t, y); }},
+    {"mad24(x, y, z)",
+     [](const Type& t, Wide x, Wide y, Wide z) { return low_part(t, x) * low_part(t, y) + z; }},
 };
 
 std::vector<Wide> awkward_integers(const Type& type) {
@@ -140,6 +178,11 @@ std::vector<Wide> awkward_integers(const Type& type) {
     if (value >= type.lowest() && value <= type.highest()) {
       values.push_back(value);
     }
+  }
+  std::uint64_t state = 3;
+  for (int count = 0; count < 6; ++count) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    values.push_back(type.wrap(Wide{state >> 20 | state << 44}));
   }
   return values;
 }
@@ -153,7 +196,7 @@ std::string kernel_for(const Type& type, const std::vector<IntegerRow>& rows) {
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::string index = std::to_string(row);
     std::string vector_expression = rows[row].expression;
-    if (const auto at = vector_expression.find("sizeof(x)"); at != std::string::npos) {
+    for (std::size_t at = 0; (at = vector_expression.find("sizeof(x)", at)) != std::string::npos;) {
       vector_expression.replace(at, 9, "sizeof(x.x)");
     }
     source += "ulong s" + index + "(" + name + " x, " + name + " y, " + name +
@@ -223,8 +266,14 @@ TEST_CASE("integer functions are exact for every type and agree for vectors") {
 
 TEST_CASE("multiply-and-add keeps the high half or saturates") {
   for (const Type& type : kTypes) {
-    if (type.bits < 64) {
-      check_rows(type, kNarrowRows);
+    check_rows(type, kProductRows);
+  }
+}
+
+TEST_CASE("products of 24 bits take the low bits of words") {
+  for (const Type& type : kTypes) {
+    if (type.bits == 32) {
+      check_rows(type, kWordRows);
     }
   }
 }

@@ -100,23 +100,6 @@ std::vector<float> awkward_halves() {
           -65504., 0x1p-14F, 0x1p-24F, 0x1.5p-10F, -0x1.7p-5F, 0x1.ffcp-1F};
 }
 
-double half_ulp_error(float got, double wanted) {
-  if (std::isnan(wanted)) {
-    return std::isnan(got) ? 0 : 1e9;
-  }
-  if (got == wanted) {
-    return 0;
-  }
-  int exponent = 0;
-  std::frexp(wanted, &exponent);
-  const double unit = std::ldexp(1.0, std::max(exponent - 11, -24));
-  // Half a unit past the largest half rounds to infinity.
-  if (std::isinf(got)) {
-    return std::fabs(wanted) >= 65504 ? 0 : 1e9;
-  }
-  return std::fabs(got - wanted) / unit;
-}
-
 std::string list(const char* name, std::size_t width) {
   std::string text;
   for (std::size_t k = 0; k < width; ++k) {
@@ -237,7 +220,7 @@ TEST_CASE("functions of half are right to the last place and agree for vectors")
       }
       const float got = outcome.out[row * count + index];
       const double wanted = kRows[row].reference(input[0], input[1], input[2]);
-      CHECK_MESSAGE(half_ulp_error(got, wanted) <= kRows[row].ulps,
+      CHECK_MESSAGE(test::ulp_error(got, wanted, test::kHalf) <= kRows[row].ulps,
                     std::string(kRows[row].expression), " at x = ", input[0], ", y = ", input[1],
                     ": ", got, " instead of ", wanted);
     }
