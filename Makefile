@@ -4,12 +4,13 @@ BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test bench bench-memory fuzz contracts lint format clean
+.PHONY: help setup build run test accuracy bench bench-memory fuzz contracts lint format clean
 
 help:
 	@echo "make run       build, then compile, run and check a gallery of Metal kernels"
 	@echo "make test      build, then run every test"
 	@echo "make build     build only"
+	@echo "make accuracy  measure every floating-point function for every number, for hours; writes docs/accuracy.md"
 	@echo "make bench     build for speed, then measure against the peers (ONLY=regex for some works, ROUNDS=n)"
 	@echo "make bench-memory  what buffers cost beside malloc, mmap and mimalloc"
 	@echo "make fuzz      random compiler input and files, an hour each (FUZZ_SECONDS=n, FUZZER=name for one of them)"
@@ -38,6 +39,11 @@ run: setup $(BUILD)/build.ninja
 
 test: build
 	ctest --preset $(PRESET) --parallel $(JOBS)
+
+# Stopped and started again, it goes on where it was.
+accuracy: setup $(BUILD)/build.ninja
+	cmake --build $(BUILD) --parallel $(JOBS) --target accuracy
+	$(BUILD)/bin/accuracy --results build/accuracy.json --document docs/accuracy.md
 
 # Optimised and apart from the test build; what it needs is installed for it alone, and a peer that is missing is
 # left out of the comparison.
