@@ -169,7 +169,7 @@ const MathFunction kFunctions[] = {
     {"modf, whole", "modf_whole(x)", std::trunc, kOdd, kExact, kSame, kExact},
     {"rint", "rint(x)", std::rint, kOdd, kRounded, kSame, kRounded},
     {"round", "round(x)", std::round, kOdd, kRounded, kSame, kRounded},
-    {"rsqrt", "rsqrt(x)", [](double x) { return 1 / std::sqrt(x); }, kNone, kRounded, {"2", constant<2>},
+    {"rsqrt", "rsqrt(x)", [](double x) { return 1 / std::sqrt(x); }, kNone, kRounded, kOwn,
      kRounded, [](long double x) { return 1 / std::sqrt(x); }},
     {.name = "saturate", .expression = "saturate(x)", .reference = saturated, .symmetry = kNone,
      .float_ulps = kExact, .fast = kNotListed, .half_ulps = kExact, .has_either_zero = true},
@@ -191,6 +191,8 @@ const MathFunction kFunctions[] = {
      .flushes_subnormals = true},
     {.name = "fast::exp2", .expression = "fast::exp2(x)", .reference = std::exp2, .symmetry = kNone,
      .float_ulps = kInfinity, .fast = kGrowing, .half_ulps = 1, .flushes_subnormals = true},
+    {.name = "fast::rsqrt", .expression = "fast::rsqrt(x)", .reference = [](double x) { return 1 / std::sqrt(x); },
+     .symmetry = kNone, .float_ulps = kInfinity, .fast = {"2", constant<2>}, .half_ulps = kRounded},
     {"trunc", "trunc(x)", std::trunc, kOdd, kRounded, kSame, kRounded},
 };
 // clang-format on
