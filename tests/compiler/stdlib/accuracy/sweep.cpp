@@ -5,8 +5,8 @@
 #include <Metal/Metal.hpp>
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <exception>
 #include <mutex>
 #include <stdexcept>
@@ -187,8 +187,9 @@ std::uint64_t count_differences(const Sweep& sweep, const SweepMode& one, const 
       const auto a = kernels[0].run(buffers[0].get(), start, sweep.stride, count);
       const auto b = kernels[1].run(buffers[1].get(), start, sweep.stride, count);
       for (std::size_t index = 0; index < count; ++index) {
-        const bool are_same = std::memcmp(&a[index], &b[index], sizeof(float)) == 0 ||
-                              (std::isnan(a[index]) && std::isnan(b[index]));
+        const bool are_same =
+            std::bit_cast<std::uint32_t>(a[index]) == std::bit_cast<std::uint32_t>(b[index]) ||
+            (std::isnan(a[index]) && std::isnan(b[index]));
         found += static_cast<std::uint64_t>(!are_same);
       }
     }
