@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
@@ -36,6 +37,9 @@ namespace {
 constexpr unsigned kSmallInstructions = 150;
 // Beyond this, compiling takes longer than running ever will.
 constexpr unsigned kMaxInstructions = 20'000;
+
+// Of one variable. Programs have as many of them as lanes, on the stack.
+constexpr std::uint64_t kMaxPrivateBytes = 1 << 20;
 
 Result<void> verify(llvm::Module& module, const char* step) {
   std::string text;
@@ -75,6 +79,25 @@ void show(const llvm::Module& module, const char* step) {
     module.print(stream, nullptr);
     logging::write(logging::Level::Detail, "ir", fmt::format("after {}\n{}", step, stream.str()));
   }
+}
+
+Result<void> check_private_memory(const llvm::Module& module, const KernelPlan& plan) {
+  for (const llvm::Function& function : module) {
+    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+      const auto* variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+      const auto bytes =
+          variable != nullptr ? variable->getAllocationSize(module.getDataLayout()) : std::nullopt;
+      if (bytes && bytes->getFixedValue() > kMaxPrivateBytes) {
+        return failure(fmt::format(
+            "kernel '{}' has a variable of {} bytes{} in each thread, the limit is {}", plan.name,
+            bytes->getFixedValue(),
+            variable->hasName() ? fmt::format(", '{}',", variable->getName().split('.').first.str())
+                                : "",
+            kMaxPrivateBytes));
+      }
+    }
+  }
+  return {};
 }
 
 Result<void> check_constants(llvm::Module& module,
@@ -255,6 +278,9 @@ Result<KernelCode> compile_kernel(llvm::Module& module, const KernelPlan& plan) 
         fmt::format("kernel '{}' calls {}, which is declared but neither defined nor among "
                     "the pipeline's linked functions",
                     plan.name, fmt::join(missing, ", ")));
+  }
+  if (auto checked = check_private_memory(module, plan); !checked) {
+    return checked.error();
   }
   answer_definedness(module, plan);
   optimiser.evaluate_initialisers(module);

@@ -235,7 +235,8 @@ void check_rows(const Type& type, const std::vector<IntegerRow>& rows) {
   std::vector<std::uint64_t> out(rows.size() * count);
   std::vector<std::uint64_t> vectors(rows.size() * count * 3, 77);
 
-  gpu.run(kernel_for(type, rows), "f", {.grid = size(count)}, inputs, out, vectors);
+  gpu.run(test::narrow_pipeline(gpu, kernel_for(type, rows)).get(), {.grid = size(count)}, inputs,
+          out, vectors);
 
   for (std::size_t row = 0; row < rows.size(); ++row) {
     for (std::size_t index = 0; index < count; ++index) {

@@ -181,8 +181,8 @@ Outcome run_expressions(const std::string& type, const std::vector<std::string>&
                                         expressions.begin() + static_cast<std::ptrdiff_t>(last));
     std::vector<float> out(part.size() * count);
     std::vector<float> vectors(part.size() * count * 4, 77.0F);
-    gpu.run(type_kernel(type, part, first), "f", {.grid = size(count)}, outcome.inputs, out,
-            vectors);
+    gpu.run(test::narrow_pipeline(gpu, type_kernel(type, part, first)).get(), {.grid = size(count)},
+            outcome.inputs, out, vectors);
     for (std::size_t row = 0; row < part.size(); ++row) {
       for (std::size_t index = 0; index < count * width_of(first + row, type); ++index) {
         const std::size_t thread = index % count;
