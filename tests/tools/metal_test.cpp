@@ -79,6 +79,28 @@ TEST_CASE("one command compiles and links, and leaves nothing else behind") {
   CHECK(files == 3);
 }
 
+TEST_CASE("flags choose the functions that are called without a namespace") {
+  const Project project;
+  // Equal files have equal options.
+  const auto library_with = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), "metal");
+    flags.insert(flags.end(), {"-DN=1", project.source, "-o", project.library});
+    CHECK(pewter_command(flags).code == 0);
+    return read_file(project.library);
+  };
+  const std::string fast = library_with({"-fmetal-math-fp32-functions=fast"});
+  const std::string precise = library_with({"-fmetal-math-fp32-functions=precise"});
+
+  CHECK(fast == library_with({}));
+  CHECK(fast == library_with({"-fno-fast-math", "-ffast-math"}));
+  CHECK(precise != fast);
+  CHECK(library_with({"-fno-fast-math"}) ==
+        library_with({"-fmetal-math-mode=safe", "-fmetal-math-fp32-functions=precise"}));
+  const auto wrong = pewter_command({"metal", "-fmetal-math-fp32-functions=quick", project.source});
+  CHECK(wrong.code == 2);
+  CHECK(contains(wrong.errors, "math functions 'quick' are neither fast nor precise"));
+}
+
 TEST_CASE("a text that takes the compiler too long is refused, with the limit") {
   if (!can_stop_kernels()) {
     return;
