@@ -60,6 +60,14 @@ class CodeDiagnostics : public llvm::DiagnosticHandler {
   std::string& problem_;
 };
 
+/// Where a module is made and compiled, and what LLVM said of it that is an error.
+struct CodeContext {
+  CodeContext() { llvm.setDiagnosticHandler(std::make_unique<CodeDiagnostics>(problem)); }
+
+  std::string problem;
+  llvm::LLVMContext llvm;
+};
+
 /// Data of a program; its machine code holds all of it, zeros too.
 constexpr std::uint64_t kMaxConstantBytes = std::uint64_t{64} << 20;
 
@@ -175,15 +183,24 @@ class ClangLibrary : public ParsedLibrary {
     return {};
   }
 
+  /// What was made, or why it could not be, at its kernel.
+  template <typename T>
+  Result<T, CompileFailure> located(Result<T> made,
+                                    const CodeContext& context,
+                                    std::size_t position) const {
+    if (!made || !context.problem.empty()) {
+      return single_failure(made ? context.problem : made.error().message, info_.kernels[position]);
+    }
+    return std::move(*made);
+  }
+
   Result<FunctionBody, CompileFailure> generate_body(
       std::size_t position,
       const std::string& function,
       const std::map<std::uint32_t, ConstantBytes>& constants) {
-    std::string problem;
-    llvm::LLVMContext context;
-    context.setDiagnosticHandler(std::make_unique<CodeDiagnostics>(problem));
+    CodeContext context;
     FunctionBody body;
-    auto module = generate(position, context, body.symbol);
+    auto module = generate(position, context.llvm, body.symbol);
     if (!module) {
       return std::move(module).error();
     }
@@ -193,9 +210,9 @@ class ClangLibrary : public ParsedLibrary {
     codegen::KernelPlan plan;
     fill_plan(position, request, target_cpu(), plan);
     plan.function = body.symbol;
-    Result<std::vector<std::byte>> bitcode = codegen::write_function(**module, plan);
-    if (!bitcode || !problem.empty()) {
-      return single_failure(bitcode ? problem : bitcode.error().message, info_.kernels[position]);
+    auto bitcode = located(codegen::write_function(**module, plan), context, position);
+    if (!bitcode) {
+      return std::move(bitcode).error();
     }
     body.bitcode = std::move(*bitcode);
     return body;
@@ -205,11 +222,9 @@ class ClangLibrary : public ParsedLibrary {
                                                      const KernelRequest& request,
                                                      const std::vector<FunctionBody>& linked,
                                                      const std::string& cpu) {
-    std::string problem;
-    llvm::LLVMContext context;
-    context.setDiagnosticHandler(std::make_unique<CodeDiagnostics>(problem));
+    CodeContext context;
     codegen::KernelPlan plan;
-    auto module = generate(position, context, plan.function);
+    auto module = generate(position, context.llvm, plan.function);
     if (!module) {
       return std::move(module).error();
     }
@@ -218,22 +233,17 @@ class ClangLibrary : public ParsedLibrary {
     }
     fill_plan(position, request, cpu, plan);
     plan.linked = linked;
-    Result<KernelCode> code = codegen::compile_kernel(**module, plan);
-    if (!code || !problem.empty()) {
-      return single_failure(code ? problem : code.error().message, info_.kernels[position]);
-    }
-    if (!code->explanation.fallback.empty()) {
+    auto code = located(codegen::compile_kernel(**module, plan), context, position);
+    if (code && !code->explanation.fallback.empty()) {
       locate_fallback(position, plan, code->explanation.fallback);
     }
-    return std::move(*code);
+    return code;
   }
 
   // The kernel once more, this time with positions, as far as its threads can run together.
   void locate_fallback(std::size_t position, codegen::KernelPlan plan, std::string& reason) {
-    std::string problem;
-    llvm::LLVMContext context;
-    context.setDiagnosticHandler(std::make_unique<CodeDiagnostics>(problem));
-    auto module = generate(position, context, plan.function, true);
+    CodeContext context;
+    auto module = generate(position, context.llvm, plan.function, true);
     if (!module) {
       return;
     }

@@ -203,10 +203,7 @@ TEST_CASE("an error at the end of a text is at its end") {
     CAPTURE(end);
     const auto failure = failure_of("kernel void f(device int* x) {}\nint y = 3" + end);
 
-    const compiler::Diagnostic& first = failure.diagnostics.at(0);
-    CHECK(first.text == "expected ';' after top level declarator");
-    CHECK(first.line == 2);
-    CHECK(first.column == 10);
+    check_first(failure, 2, 10, "expected ';' after top level declarator");
     CHECK(failure.text().find("pragma") == std::string::npos);
   }
   const auto open = failure_of("kernel void f(device int* x) {\n  x[0] = 1;\n");

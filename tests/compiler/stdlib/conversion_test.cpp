@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "tests/compiler/stdlib/accuracy/float_format.h"
+#include "tests/compiler/stdlib/integer_type.h"
 #include "tests/support/gpu.h"
 
 // Conversions among all arithmetic types, "Conversion Rules for Floating-Point and Integer Types":
@@ -12,27 +13,11 @@ namespace {
 
 using test::FloatFormat;
 using test::Gpu;
+using test::IntegerType;
 using test::size;
+using test::Wide;
 
-__extension__ using Wide = __int128;
-
-struct IntegerType {
-  const char* name;
-  int bits;
-  bool is_signed;
-
-  Wide lowest() const { return is_signed ? -(Wide{1} << (bits - 1)) : Wide{0}; }
-  Wide highest() const { return (Wide{1} << (is_signed ? bits - 1 : bits)) - 1; }
-  Wide wrap(Wide x) const {
-    const Wide low = x & ((Wide{1} << bits) - 1);
-    return is_signed && (low >> (bits - 1)) != 0 ? low - (Wide{1} << bits) : low;
-  }
-};
-
-const IntegerType kIntegers[] = {{"char", 8, true},     {"uchar", 8, false}, {"short", 16, true},
-                                 {"ushort", 16, false}, {"int", 32, true},   {"uint", 32, false},
-                                 {"long", 64, true},    {"ulong", 64, false}};
-constexpr std::size_t kIntegerCount = std::size(kIntegers);
+constexpr std::size_t kIntegerCount = std::size(test::kIntegerTypes);
 const FloatFormat kFloats[] = {test::kFloat, test::kHalf, test::kBfloat};
 constexpr std::size_t kFloatCount = std::size(kFloats);
 
@@ -61,7 +46,7 @@ std::string source_from(const std::string& source_type, const std::string& bits)
       bits + ";\n";
   for (std::size_t index = 0; index < kIntegerCount; ++index) {
     source += "  integers[" + std::to_string(kIntegerCount) + " * i + " + std::to_string(index) +
-              "] = ulong(" + kIntegers[index].name + "(x));\n";
+              "] = ulong(" + test::kIntegerTypes[index].name + "(x));\n";
   }
   for (std::size_t index = 0; index < kFloatCount; ++index) {
     source += "  floats[" + std::to_string(kFloatCount) + " * i + " + std::to_string(index) +
@@ -100,11 +85,11 @@ void check_floats(const FloatFormat& format, const std::vector<std::uint64_t>& p
     for (std::size_t type = 0; type < kIntegerCount; ++type) {
       const std::uint64_t integer = got.integers[index * kIntegerCount + type];
       const bool is_right =
-          integer == static_cast<std::uint64_t>(converted(value, kIntegers[type]));
+          integer == static_cast<std::uint64_t>(converted(value, test::kIntegerTypes[type]));
       if (!is_right) {
         ++wrong;
-        FAIL_CHECK(std::string(format.name), " ", value, " as ", std::string(kIntegers[type].name),
-                   ": ", integer);
+        FAIL_CHECK(std::string(format.name), " ", value, " as ",
+                   std::string(test::kIntegerTypes[type].name), ": ", integer);
       }
     }
     for (std::size_t type = 0; type < kFloatCount; ++type) {
@@ -119,6 +104,24 @@ void check_floats(const FloatFormat& format, const std::vector<std::uint64_t>& p
   }
 }
 
+/// Conversions of whole vectors are instructions of their own.
+void check_vectors(const IntegerType& source, const std::vector<std::uint64_t>& values) {
+  const std::string name = source.name;
+  std::vector<float> single(values.size());
+  std::vector<float> in_vector(values.size());
+
+  Gpu().run(
+      "#include <metal_stdlib>\nusing namespace metal;\n"
+      "kernel void f(device const ulong* in [[buffer(0)]], device float* single "
+      "[[buffer(1)]],\n  device float* in_vector [[buffer(2)]], uint i "
+      "[[thread_position_in_grid]]) {\n  const " +
+          name + " x = " + name + "(in[i]);\n  single[i] = float(bfloat(x));\n" +
+          "  in_vector[i] = float(bfloat2(" + name + "2(0, x)).y);\n}\n",
+      "f", {.grid = size(values.size())}, values, single, in_vector);
+
+  CHECK_MESSAGE(single == in_vector, name);
+}
+
 void check_integers(const IntegerType& source, const std::vector<std::uint64_t>& values) {
   const Converted got = convert(source_from(source.name, "T(in[i])"), values);
 
@@ -127,11 +130,12 @@ void check_integers(const IntegerType& source, const std::vector<std::uint64_t>&
     const Wide value = source.wrap(Wide{values[index]});
     for (std::size_t type = 0; type < kIntegerCount; ++type) {
       const std::uint64_t integer = got.integers[index * kIntegerCount + type];
-      const bool is_right = integer == static_cast<std::uint64_t>(kIntegers[type].wrap(value));
+      const bool is_right =
+          integer == static_cast<std::uint64_t>(test::kIntegerTypes[type].wrap(value));
       if (!is_right) {
         ++wrong;
         FAIL_CHECK(std::string(source.name), " ", values[index], " as ",
-                   std::string(kIntegers[type].name), ": ", integer);
+                   std::string(test::kIntegerTypes[type].name), ": ", integer);
       }
     }
     for (std::size_t type = 0; type < kFloatCount; ++type) {
@@ -213,8 +217,15 @@ TEST_CASE("floats become the right number of every type, rounded to even or towa
 
 TEST_CASE("integers become the right number of every type") {
   const std::vector<std::uint64_t> values = awkward_integers();
-  for (const IntegerType& type : kIntegers) {
+  for (const IntegerType& type : test::kIntegerTypes) {
     check_integers(type, values);
+  }
+}
+
+TEST_CASE("integers become the same bfloat alone and in a vector") {
+  const std::vector<std::uint64_t> values = awkward_integers();
+  for (const IntegerType& type : test::kIntegerTypes) {
+    check_vectors(type, values);
   }
 }
 

@@ -78,16 +78,6 @@ std::string unary_kernel(const char* name) {
          std::string(name) + "(in[i]); }\n";
 }
 
-const test::MathFunction& function_named(const std::string& name) {
-  for (const test::MathFunction& function : test::math_functions()) {
-    if (function.name == name) {
-      return function;
-    }
-  }
-  FAIL("no function ", name);
-  return test::math_functions().front();
-}
-
 // Whether the function has a bound and a checksum of its own above.
 bool is_swept(const std::string& name) {
   return std::any_of(kSweeps.begin(), kSweeps.end(),
@@ -99,7 +89,7 @@ void check_sweep(const Gpu& gpu, const Sweep& sweep, const std::vector<float>& i
 
   gpu.run(unary_kernel(sweep.name), "f", {.grid = size(inputs.size())}, inputs, out);
 
-  const test::MathFunction& function = function_named(sweep.name);
+  const test::MathFunction& function = test::math_function(sweep.name);
   double worst = 0;
   float worst_input = 0;
   std::uint32_t checksum = 2166136261U;

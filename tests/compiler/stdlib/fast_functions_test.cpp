@@ -8,7 +8,8 @@
 
 #include "tests/support/gpu.h"
 
-// Functions of metal::fast that are not those of metal::precise.
+// What functions of metal::fast keep that the bounds of the specification do not ask for; those are
+// in the table of accuracy/.
 
 namespace pewter {
 namespace {
@@ -27,58 +28,15 @@ std::vector<float> results_of(const char* name, const std::vector<float>& in) {
   return out;
 }
 
-struct Exponential {
-  const char* name;
-  double (*reference)(double);
-  /// What the argument is multiplied by first.
-  double factor = 1;
-};
-
-const std::vector<Exponential> kExponentials = {
-    {"exp", [](double x) { return std::exp(x); }},
-    {"exp2", [](double x) { return std::exp2(x); }},
-    {"exp10", [](double x) { return std::pow(10.0, x); }, 3.3219},
-};
+constexpr const char* kExponentials[] = {"exp", "exp2", "exp10"};
 
 constexpr double kLeastNormal = std::numeric_limits<float>::min();
 
-// The specification's bound; it defines exp10(x) as exp2(x * log2(10)).
-TEST_CASE("errors of fast exponentials are at most 3 + |2 x| units of the last place") {
-  std::vector<float> in;
-  for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += 4093) {
-    const auto x = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-    if (std::fabs(x) < 200) {
-      in.push_back(x);
-    }
-  }
-  for (const Exponential& function : kExponentials) {
-    const std::vector<float> out = results_of(function.name, in);
-    double worst = 0;
-    float worst_input = 0;
-    for (std::size_t i = 0; i < in.size(); ++i) {
-      const double wanted = function.reference(in[i]);
-      if (wanted < kLeastNormal || wanted > std::numeric_limits<float>::max()) {
-        continue;
-      }
-      const double unit = std::ldexp(1.0, std::ilogb(wanted) - 23);
-      const double share = std::fabs(out[i] - wanted) / unit /
-                           (3 + std::floor(std::fabs(2 * function.factor * in[i])));
-      if (!(share <= worst)) {
-        worst = share;
-        worst_input = in[i];
-      }
-    }
-    CHECK_MESSAGE(worst <= 1, std::string(function.name), " has ", worst, " of its bound at ",
-                  worst_input);
-    CHECK(worst > 0);
-  }
-}
-
 TEST_CASE("fast exponentials keep infinities, NaN and the power of nothing") {
   const float infinity = std::numeric_limits<float>::infinity();
-  for (const Exponential& function : kExponentials) {
+  for (const char* function : kExponentials) {
     const std::vector<float> out = results_of(
-        function.name,
+        function,
         {0, -0.0F, infinity, -infinity, 1000, -1000, std::numeric_limits<float>::quiet_NaN(),
          // NaN with bits that an exponent could be made of.
          std::bit_cast<float>(0x7fc00155U), std::bit_cast<float>(0xffc001ffU)});

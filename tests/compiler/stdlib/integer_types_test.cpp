@@ -1,6 +1,7 @@
 #include <functional>
 
 #include "tests/compiler/stdlib/elementwise.h"
+#include "tests/compiler/stdlib/integer_type.h"
 
 // Integer functions for every type, over pairs of awkward values, against 128-bit arithmetic.
 
@@ -9,29 +10,9 @@ namespace {
 
 using test::Gpu;
 using test::size;
-
-__extension__ using Wide = __int128;
-__extension__ using UnsignedWide = unsigned __int128;
-
-struct Type {
-  const char* name;
-  int bits;
-  bool is_signed;
-
-  Wide lowest() const { return is_signed ? -(Wide{1} << (bits - 1)) : Wide{0}; }
-  Wide highest() const { return (Wide{1} << (is_signed ? bits - 1 : bits)) - 1; }
-  /// The value that a number of this type has after wrapping around.
-  Wide wrap(Wide x) const {
-    const Wide low = x & ((Wide{1} << bits) - 1);
-    return is_signed && (low >> (bits - 1)) != 0 ? low - (Wide{1} << bits) : low;
-  }
-  Wide bits_of(Wide x) const { return x & ((Wide{1} << bits) - 1); }
-  Wide saturate(Wide x) const { return std::max(lowest(), std::min(highest(), x)); }
-};
-
-const Type kTypes[] = {{"char", 8, true},     {"uchar", 8, false}, {"short", 16, true},
-                       {"ushort", 16, false}, {"int", 32, true},   {"uint", 32, false},
-                       {"long", 64, true},    {"ulong", 64, false}};
+using test::UnsignedWide;
+using test::Wide;
+using Type = test::IntegerType;
 
 struct IntegerRow {
   /// An MSL expression in x, y and z, all of one type.
@@ -260,19 +241,19 @@ void check_rows(const Type& type, const std::vector<IntegerRow>& rows) {
 }  // namespace
 
 TEST_CASE("integer functions are exact for every type and agree for vectors") {
-  for (const Type& type : kTypes) {
+  for (const Type& type : test::kIntegerTypes) {
     check_rows(type, kRows);
   }
 }
 
 TEST_CASE("multiply-and-add keeps the high half or saturates") {
-  for (const Type& type : kTypes) {
+  for (const Type& type : test::kIntegerTypes) {
     check_rows(type, kProductRows);
   }
 }
 
 TEST_CASE("products of 24 bits take the low bits of words") {
-  for (const Type& type : kTypes) {
+  for (const Type& type : test::kIntegerTypes) {
     if (type.bits == 32) {
       check_rows(type, kWordRows);
     }

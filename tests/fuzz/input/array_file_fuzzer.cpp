@@ -49,11 +49,6 @@ void expect_file_error(const Work& work) {
 
 }  // namespace
 
-int LLVMFuzzerInitialize(int*, char***) {
-  fuzz::prepare_environment();
-  return 0;
-}
-
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string path = fuzz::file_with({data, size});
   expect_file_error([&] {

@@ -1,8 +1,6 @@
 // Files of machine code: binary archives, entries of the disk cache and the objects in them. What
 // is read may be mapped, and is never run.
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -27,13 +25,6 @@ constexpr std::string_view kObjectMagic =
     "\x7f"
     "ELF";
 
-void require(bool holds, const char* what) {
-  if (!holds) {
-    std::fprintf(stderr, "%s\n", what);
-    std::abort();
-  }
-}
-
 bool starts_with(std::span<const std::uint8_t> bytes, std::string_view start) {
   return bytes.size() >= start.size() && std::memcmp(bytes.data(), start.data(), start.size()) == 0;
 }
@@ -47,13 +38,14 @@ Digest digest_at(std::span<const std::uint8_t> bytes, std::size_t offset) {
 
 void load_object(std::span<const std::byte> object, const std::string& entry) {
   const auto loaded = executor::LoadedKernel::load(object, entry, {});
-  require(loaded.ok() || !loaded.error().message.empty(), "a refusal without a reason");
+  fuzz::require(loaded.ok() || !loaded.error().message.empty(), "a refusal without a reason");
 }
 
 void use_code(const compiler::KernelCode& code) {
   const auto bytes = compiler::serialise(code);
   const auto again = compiler::parse_kernel_code(bytes);
-  require(again && compiler::serialise(*again) == bytes, "code is not read as it was written");
+  fuzz::require(again && compiler::serialise(*again) == bytes,
+                "code is not read as it was written");
   load_object(code.object, code.entry);
 }
 
@@ -62,7 +54,7 @@ void try_archive(std::span<const std::uint8_t> input) {
   constexpr std::size_t kEntryBytes = 48;
   const auto archive = compiler::open_archive(fuzz::file_with(input));
   if (!archive) {
-    require(!archive.error().message.empty(), "a refusal without a reason");
+    fuzz::require(!archive.error().message.empty(), "a refusal without a reason");
     return;
   }
   for (std::size_t at = kHeaderBytes; at + kEntryBytes <= input.size(); at += kEntryBytes) {
@@ -96,17 +88,12 @@ void try_cache_entry(std::span<const std::uint8_t> input) {
     use_code(*code);
   }
   if (const auto info = compiler::parse_library_info(*bytes)) {
-    require(compiler::parse_library_info(compiler::serialise(*info)).has_value(),
-            "a library's facts are not read as they were written");
+    fuzz::require(compiler::parse_library_info(compiler::serialise(*info)).has_value(),
+                  "a library's facts are not read as they were written");
   }
 }
 
 }  // namespace
-
-int LLVMFuzzerInitialize(int*, char***) {
-  fuzz::prepare_environment();
-  return 0;
-}
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::span<const std::uint8_t> input(data, size);

@@ -1,8 +1,6 @@
 // Compiler input: any text is compiled or refused, and a kernel that is known can be asked for.
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -24,10 +22,8 @@ std::string_view text_of(const std::uint8_t* data, std::size_t size) {
 
 /// Ends the process when a failure says nothing.
 void check(const compiler::CompileFailure& failure, std::span<const std::uint8_t> input) {
-  if (failure.diagnostics.empty() || failure.text().empty()) {
-    std::fprintf(stderr, "a failure without a diagnostic\n");
-    std::abort();
-  }
+  fuzz::require(!failure.diagnostics.empty() && !failure.text().empty(),
+                "a failure without a diagnostic");
   for (const compiler::Diagnostic& diagnostic : failure.diagnostics) {
     if (diagnostic.text.find("internal compiler error") != std::string::npos ||
         diagnostic.text.find("PEWTER_COMPILE_TIMEOUT_MS") != std::string::npos) {
@@ -37,11 +33,6 @@ void check(const compiler::CompileFailure& failure, std::span<const std::uint8_t
 }
 
 }  // namespace
-
-int LLVMFuzzerInitialize(int*, char***) {
-  fuzz::prepare_environment();
-  return 0;
-}
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::span<const std::uint8_t> input(data, size);

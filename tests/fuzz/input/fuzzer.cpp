@@ -20,11 +20,23 @@ const char* __asan_default_options() {
   return "allow_user_poisoning=0:detect_odr_violation=0:allocator_may_return_null=1";
 }
 
+int LLVMFuzzerInitialize(int*, char***) {
+  pewter::fuzz::prepare_environment();
+  return 0;
+}
+
 namespace pewter::fuzz {
 
 void prepare_environment() {
   setenv("PEWTER_CACHE", "0", 1);
   setenv("PEWTER_COMPILE_TIMEOUT_MS", "4000", 0);
+}
+
+void require(bool holds, const char* what) {
+  if (!holds) {
+    std::fprintf(stderr, "%s\n", what);
+    std::abort();
+  }
 }
 
 std::size_t put(const std::string& text, std::uint8_t* out, std::size_t max_size) {
@@ -38,9 +50,8 @@ void keep_finding(std::span<const std::uint8_t> input, const std::string& reason
   if (folder.empty()) {
     return;
   }
-  Hasher hasher;
   const std::filesystem::path stem =
-      std::filesystem::path(folder) / hasher.add(reason).digest().hex().substr(0, 12);
+      std::filesystem::path(folder) / Hasher().add(reason).digest().hex().substr(0, 12);
   std::error_code ignored;
   const auto known_size = std::filesystem::file_size(stem.string() + ".input", ignored);
   if (!ignored && known_size <= input.size()) {
@@ -56,11 +67,9 @@ void keep_finding(std::span<const std::uint8_t> input, const std::string& reason
 const std::string& file_with(std::span<const std::uint8_t> bytes) {
   static const int file = memfd_create("fuzz", MFD_CLOEXEC);
   static const std::string path = "/proc/self/fd/" + std::to_string(file);
-  if (ftruncate(file, 0) != 0 ||
-      pwrite(file, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    std::perror("file in memory");
-    std::abort();
-  }
+  require(ftruncate(file, 0) == 0 &&
+              pwrite(file, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()),
+          "the file in memory cannot be written");
   return path;
 }
 

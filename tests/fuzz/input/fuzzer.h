@@ -7,6 +7,7 @@
 
 /// What the fuzzers share. Each is a program with libFuzzer's main function.
 extern "C" {
+/// The same for all of them.
 int LLVMFuzzerInitialize(int* argument_count, char*** arguments);
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data,
@@ -28,6 +29,9 @@ namespace pewter::fuzz {
 
 /// Environment of a fuzzer: no disk cache, and a time limit below libFuzzer's own.
 void prepare_environment();
+
+/// Ends the process, which libFuzzer takes for a finding, unless `holds`.
+void require(bool holds, const char* what);
 
 /// Copies as much of a text as there is room for; returns how much.
 std::size_t put(const std::string& text, std::uint8_t* out, std::size_t max_size);

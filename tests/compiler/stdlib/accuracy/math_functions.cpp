@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 namespace pewter::test {
 namespace {
@@ -217,6 +218,15 @@ double MathFunction::wanted(double x, const FloatFormat& format) const {
 
 std::span<const MathFunction> math_functions() {
   return kFunctions;
+}
+
+const MathFunction& math_function(const std::string& name) {
+  for (const MathFunction& function : kFunctions) {
+    if (function.name == name) {
+      return function;
+    }
+  }
+  throw std::out_of_range("no function " + name);
 }
 
 bool has_fast_kind(const MathFunction& function) {

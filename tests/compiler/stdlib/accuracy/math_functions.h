@@ -57,6 +57,9 @@ struct MathFunction {
 
 std::span<const MathFunction> math_functions();
 
+/// The row of that name. Throws std::out_of_range when there is none.
+const MathFunction& math_function(const std::string& name);
+
 /// Whether metal::fast has a function of that name that is not the precise one.
 bool has_fast_kind(const MathFunction& function);
 

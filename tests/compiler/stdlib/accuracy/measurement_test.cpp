@@ -14,18 +14,8 @@ using test::kFloat;
 using test::kHalf;
 using test::Measurement;
 
-const test::MathFunction& function_named(const std::string& name) {
-  for (const test::MathFunction& function : test::math_functions()) {
-    if (function.name == name) {
-      return function;
-    }
-  }
-  FAIL("no function ", name);
-  return test::math_functions().front();
-}
-
 Measurement measure_one(const std::string& name, double argument, double got) {
-  const test::MathFunction& function = function_named(name);
+  const test::MathFunction& function = test::math_function(name);
   const std::vector<double> arguments = {argument};
   const std::vector<float> results = {static_cast<float>(got)};
   const std::vector<double> wanted = {function.wanted(argument, kFloat)};
