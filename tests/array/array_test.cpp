@@ -42,7 +42,7 @@ TEST_CASE("arrays take memory of the allocator, and views and copies of handles 
     const std::size_t with = pewter::runtime::allocator().active();
     CHECK(with >= before + 4096);
     const array view = x.slice(1, 5);
-    const array again = x;
+    const std::vector<array> again(3, x);
     const array host = x.copy(Placement::Host);
     CHECK(pewter::runtime::allocator().active() == with);
     CHECK(view.metal_buffer() == x.metal_buffer());

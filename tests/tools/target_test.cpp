@@ -1,3 +1,6 @@
+#include <map>
+#include <string>
+
 #include <doctest/doctest.h>
 
 #include "tests/support/temporary_directory.h"
@@ -73,6 +76,60 @@ TEST_CASE("processors with AVX-512 get vectors of sixteen lanes") {
     // It runs where the processor has them; elsewhere its fault is reported.
     CHECK((result.code == 0 || contains(result.errors, "illegal instruction")));
   }
+}
+
+constexpr const char* kTiledProduct = R"(#include <metal_stdlib>
+using namespace metal;
+
+kernel void product(device const float* a, device const float* b, device float* c,
+                    constant uint& n, uint2 position [[thread_position_in_grid]],
+                    uint2 local_position [[thread_position_in_threadgroup]]) {
+  threadgroup float a_tile[16][16];
+  threadgroup float b_tile[16][16];
+  const uint x = local_position.x;
+  const uint y = local_position.y;
+  float sum = 0;
+  for (uint tile = 0; tile < n; tile += 16) {
+    a_tile[y][x] = a[position.y * n + tile + x];
+    b_tile[y][x] = b[(tile + y) * n + position.x];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint k = 0; k < 16; ++k) {
+      sum += a_tile[y][k] * b_tile[k][x];
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+  c[position.y * n + position.x] = sum;
+}
+)";
+
+/// What is printed while a tiled product is compiled, with an environment variable set or not.
+std::string compiled_product(const std::map<std::string, std::string>& more) {
+  const TemporaryDirectory directory;
+  std::map<std::string, std::string> environment = {
+      {"PEWTER_TARGET", "x86-64-v3"}, {"PEWTER_LOG", "ir"}, {"PEWTER_CACHE", "off"}};
+  environment.insert(more.begin(), more.end());
+  const ProcessResult result = pewter_command(
+      {"run", directory.write("k.metal", kTiledProduct), "--kernel", "product", "--grid", "64x64",
+       "--group", "16x16", "--buffer", "0=zeros:f32:4096", "--buffer", "1=zeros:f32:4096",
+       "--buffer", "2=zeros:f32:4096", "--bytes", "3=uint:64"},
+      environment);
+  CHECK(result.code == 0);
+  return result.errors;
+}
+
+TEST_CASE("sums of a tiled product are computed a few at a time, so that they stay in registers") {
+  CHECK(contains(compiled_product({{"PEWTER_LANES", "256"}}), "!\"pewter.batch\""));
+}
+
+TEST_CASE("nothing but sums and positions waits with a thread at a barrier") {
+  const std::string text = compiled_product({{"PEWTER_LANES", "32"}});
+
+  const std::string resume = "@pewter.program.coroutine.resume(ptr noundef nonnull align 32 ";
+  const std::size_t begin = text.rfind(resume + "dereferenceable(");
+  REQUIRE(begin != std::string::npos);
+  const int bytes = std::stoi(text.substr(text.find("able(", begin) + 5));
+  // 128 of sums, and less than twice that of addresses.
+  CHECK(bytes < 384);
 }
 
 TEST_CASE("a library's own macros choose how its kernels run") {

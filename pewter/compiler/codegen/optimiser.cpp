@@ -13,6 +13,7 @@
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/GVN.h"
 #include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/InstSimplifyPass.h"
 #include "llvm/Transforms/Scalar/JumpThreading.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
@@ -35,6 +36,16 @@ llvm::PipelineTuningOptions tuning() {
   options.LoopVectorization = false;
   options.SLPVectorization = false;
   return options;
+}
+
+/// Whether a coroutine computes a value again after a barrier instead of keeping it: addresses and
+/// numbers of one thread, but not sums of all lanes, for which all that was added would be kept.
+bool is_cheaper_than_keeping(const llvm::Instruction& instruction) {
+  return (llvm::isa<llvm::CastInst>(instruction) ||
+          llvm::isa<llvm::GetElementPtrInst>(instruction) ||
+          llvm::isa<llvm::BinaryOperator>(instruction) || llvm::isa<llvm::CmpInst>(instruction) ||
+          llvm::isa<llvm::SelectInst>(instruction)) &&
+         !instruction.getType()->isVectorTy() && !instruction.getType()->isFloatingPointTy();
 }
 
 }  // namespace
@@ -140,10 +151,13 @@ void Optimiser::optimise_programs(llvm::Module& module) {
   // Branches of programs are taken in two steps; threaded before anything makes selects of them.
   first.addPass(llvm::JumpThreadingPass());
   first.addPass(llvm::SimplifyCFGPass());
-  first.addPass(llvm::InstCombinePass());
+  // Not InstCombine yet: it would move work behind barriers, across which coroutines keep what the
+  // work takes.
+  first.addPass(llvm::InstSimplifyPass());
   first.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(first)));
-  passes.addPass(llvm::createModuleToPostOrderCGSCCPassAdaptor(llvm::CoroSplitPass(true)));
+  passes.addPass(llvm::createModuleToPostOrderCGSCCPassAdaptor(
+      llvm::CoroSplitPass(is_cheaper_than_keeping, true)));
   passes.addPass(llvm::CoroCleanupPass());
   passes.addPass(llvm::GlobalDCEPass());
   llvm::FunctionPassManager second;

@@ -39,7 +39,6 @@ llvm::Function* to_coroutine(llvm::Function& program) {
   for (unsigned i = 0; i < program.arg_size(); ++i) {
     program.getArg(i)->replaceAllUsesWith(coroutine->getArg(i));
   }
-  const std::string name = program.getName().str();
   program.eraseFromParent();
 
   llvm::BasicBlock& first = coroutine->getEntryBlock();

@@ -9,6 +9,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Metadata.h"
+#include "llvm/IR/Module.h"
 
 namespace pewter::compiler::spmd {
 namespace {
@@ -58,15 +59,29 @@ class BlockOrder {
       return;
     }
     find_memory_order();
-    schedule();
-    if (spills(order_) < cost) {
-      for (const int number : order_) {
-        instructions_[at(number)]->moveBefore(block_.getTerminator());
+    Order best = by_chunks();
+    std::size_t best_cost = spills(best.numbers);
+    // Of orders that cost the same, the one with the most work that does not wait for each other.
+    for (const std::size_t results : {2, 4, 8, 16}) {
+      Order order = by_batches(results);
+      const std::size_t its_cost = spills(order.numbers);
+      if (its_cost < best_cost || (its_cost == best_cost && !best.ends.empty())) {
+        best = std::move(order);
+        best_cost = its_cost;
       }
+    }
+    if (best_cost < cost) {
+      apply(best);
     }
   }
 
  private:
+  struct Order {
+    std::vector<int> numbers;
+    /// Where batches end, which the processor's scheduler is not to mix again.
+    std::vector<std::size_t> ends;
+  };
+
   static std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
   int number_of(const llvm::Value* value) const {
@@ -218,33 +233,26 @@ class BlockOrder {
     }
   }
 
-  /// From each result back to what it needs; and whatever can then be finished is.
-  void schedule() {
-    left_.resize(instructions_.size());
-    done_.resize(instructions_.size());
-    for (std::size_t i = 0; i < left_.size(); ++i) {
-      left_[i] = users_[i].size();
-    }
-    for (std::size_t i = 0; i < instructions_.size(); ++i) {
-      if (is_kept_[i] || instructions_[i]->mayHaveSideEffects() || users_[i].empty()) {
-        place_with_inputs(static_cast<int>(i));
-      }
-    }
+  /// Whether something outside of the block, or memory, gets what an instruction computes.
+  bool is_result(std::size_t i) const {
+    return is_kept_[i] || instructions_[i]->mayHaveSideEffects() || users_[i].empty();
   }
 
-  void place_with_inputs(int root) {
+  /// Calls `place` with everything that `root` waits for and that is not done, then with `root`.
+  template <typename Place>
+  void with_inputs(int root, const std::vector<bool>& done, Place place) const {
     std::vector<int> stack{root};
     while (!stack.empty()) {
       const int number = stack.back();
-      if (done_[at(number)]) {
+      if (done[at(number)]) {
         stack.pop_back();
         continue;
       }
       bool is_ready = true;
       // The first one on top of the stack.
-      for (auto input = waits_[at(number)].rbegin(); input != waits_[at(number)].rend(); ++input) {
-        if (!done_[at(*input)]) {
-          stack.push_back(*input);
+      for (const int input : llvm::reverse(waits_[at(number)])) {
+        if (!done[at(input)]) {
+          stack.push_back(input);
           is_ready = false;
         }
       }
@@ -253,6 +261,82 @@ class BlockOrder {
         place(number);
       }
     }
+  }
+
+  /// From each result back to what it needs; and whatever can then be finished is.
+  Order by_chunks() {
+    left_.resize(instructions_.size());
+    done_.resize(instructions_.size());
+    for (std::size_t i = 0; i < left_.size(); ++i) {
+      left_[i] = users_[i].size();
+    }
+    for (std::size_t i = 0; i < instructions_.size(); ++i) {
+      if (is_result(i)) {
+        with_inputs(static_cast<int>(i), done_, [&](int number) { place(number); });
+      }
+    }
+    return {std::move(order_), {}};
+  }
+
+  /// A few results at a time, in step, so that they share what they have in common and none waits
+  /// for its own last instruction: the order in which the program was written, without the
+  /// instructions of other results.
+  Order by_batches(std::size_t results) const {
+    Order order;
+    std::vector<bool> is_chosen(instructions_.size());
+    std::vector<bool> done(instructions_.size());
+    std::vector<int> batch;
+    const auto end_batch = [&] {
+      std::sort(batch.begin(), batch.end());
+      for (const int number : batch) {
+        // Others are placed when they are needed.
+        if (is_result(at(number)) || joins_values(number)) {
+          with_inputs(number, done, [&](int placed) {
+            done[at(placed)] = true;
+            order.numbers.push_back(placed);
+          });
+        }
+      }
+      batch.clear();
+      order.ends.push_back(order.numbers.size());
+    };
+    std::size_t vectors = 0;
+    for (std::size_t i = 0; i < instructions_.size(); ++i) {
+      if (!is_result(i)) {
+        continue;
+      }
+      with_inputs(static_cast<int>(i), is_chosen, [&](int number) {
+        is_chosen[at(number)] = true;
+        batch.push_back(number);
+      });
+      vectors += is_vector(static_cast<int>(i)) || instructions_[i]->mayWriteToMemory() ? 1 : 0;
+      if (vectors == results) {
+        end_batch();
+        vectors = 0;
+      }
+    }
+    end_batch();
+    return order;
+  }
+
+  void apply(const Order& order) {
+    std::size_t batch = 0;
+    for (std::size_t i = 0; i < order.numbers.size(); ++i) {
+      instructions_[at(order.numbers[i])]->moveBefore(block_.getTerminator());
+      if (batch < order.ends.size() && order.ends[batch] == i + 1) {
+        ++batch;
+        end_scheduling_region();
+      }
+    }
+  }
+
+  /// LLVM's scheduler of machine instructions goes from label to label; this becomes one.
+  void end_scheduling_region() {
+    llvm::LLVMContext& context = block_.getContext();
+    auto* name = llvm::MDNode::get(context, llvm::MDString::get(context, "pewter.batch"));
+    llvm::CallInst::Create(
+        llvm::Intrinsic::getDeclaration(block_.getModule(), llvm::Intrinsic::codeview_annotation),
+        {llvm::MetadataAsValue::get(context, name)}, "", block_.getTerminator()->getIterator());
   }
 
   void place(int first) {
@@ -284,6 +368,15 @@ class BlockOrder {
         consider(*user);
       }
     }
+  }
+
+  /// Whether fewer vectors live after an instruction than before it, in whatever order.
+  bool joins_values(int number) const {
+    int freed = is_vector(number) ? -1 : 0;
+    for (const llvm::Value* operand : instructions_[at(number)]->operands()) {
+      freed += operand->getType()->isVectorTy() && operand->hasOneUse() ? 1 : 0;
+    }
+    return freed > 0;
   }
 
   /// Whether fewer vectors live after an instruction than before it.

@@ -33,9 +33,12 @@ unsigned kept_values(const llvm::Loop& loop, const Uniformity& uniformity) {
   std::set<const llvm::Value*> kept;
   for (const llvm::BasicBlock* block : loop.blocks()) {
     for (const llvm::Instruction& instruction : *block) {
-      if (llvm::isa<llvm::PHINode>(instruction) && block == loop.getHeader() &&
-          instruction.getType()->isFPOrFPVectorTy() && !uniformity.is_uniform(&instruction)) {
-        kept.insert(&instruction);
+      if (llvm::isa<llvm::PHINode>(instruction) && block == loop.getHeader()) {
+        // What it is before the loop is not kept beside it.
+        if (instruction.getType()->isFPOrFPVectorTy() && !uniformity.is_uniform(&instruction)) {
+          kept.insert(&instruction);
+        }
+        continue;
       }
       for (const llvm::Value* operand : instruction.operands()) {
         const auto* outside = llvm::dyn_cast<llvm::Instruction>(operand);
@@ -55,18 +58,25 @@ unsigned kept_values(const llvm::Loop& loop, const Uniformity& uniformity) {
 }
 
 /// Whether each iteration of a loop waits for memory of its own, beside which an access to the
-/// stack costs nothing.
+/// stack costs nothing. One that also waits for other threads does so to compute with what they
+/// brought, if it computes much.
 bool streams(const llvm::Loop& loop, const Uniformity& uniformity) {
+  constexpr unsigned kMuch = 4;
+  unsigned accesses = 0;
+  unsigned operations = 0;
+  bool has_barrier = false;
   for (const llvm::BasicBlock* block : loop.blocks()) {
     for (const llvm::Instruction& instruction : *block) {
       const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
       if (pointer != nullptr && !uniformity.is_uniform(pointer) &&
           !is_threadgroup_memory(pointer)) {
-        return true;
+        ++accesses;
       }
+      operations += instruction.getType()->isFPOrFPVectorTy() && instruction.isBinaryOp() ? 1 : 0;
+      has_barrier |= device_call(instruction).kind == DeviceCall::Kind::GroupBarrier;
     }
   }
-  return false;
+  return accesses > 0 && !(has_barrier && operations > kMuch * accesses);
 }
 
 /// Of the innermost loop that has most; nothing when there is no loop.

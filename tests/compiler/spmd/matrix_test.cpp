@@ -201,7 +201,8 @@ TEST_CASE("fragments are kept over loops and changed element by element") {
       }
       if (column / 8 == 1 && column % 2 == 0) {
         const std::size_t r = row % 8;
-        wanted += static_cast<float>(r / 4 * 16 + column % 8 / 4 * 8 + r % 4 * 2 + column % 4 / 2);
+        const std::size_t lane = r / 4 * 16 + column % 8 / 4 * 8 + r % 4 * 2 + column % 4 / 2;
+        wanted += static_cast<float>(lane);
       }
       REQUIRE(c[row * 24 + column] == wanted);
     }

@@ -157,7 +157,7 @@ TEST_CASE("archives that are foreign, damaged or of another version are refused 
   const TemporaryDirectory directory;
   const std::string path = archives.write(directory, "damaged");
   const std::string bytes = test::read_file(path);
-  const auto refusal = [&](std::string content) {
+  const auto refusal = [&](const std::string& content) {
     const std::string bad = directory.write("bad.bin", content);
     std::string problem;
     CHECK(!archives.open(bad, &problem));
