@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "pewter/array/files/checked_shape.h"
 #include "pewter/array/files/file_error.h"
 #include "pewter/array/graph/node.h"
 
@@ -33,20 +34,6 @@ pewter::array widened(const pewter::array& value) {
 }
 
 }  // namespace
-
-Shape checked_shape(const std::vector<std::uint64_t>& lengths, const std::string& path) {
-  // Strides are products of lengths, so they must fit even when another length is 0.
-  std::uint64_t product = 1;
-  Shape shape;
-  for (const std::uint64_t length : lengths) {
-    if (__builtin_mul_overflow(product, std::max<std::uint64_t>(length, 1), &product) ||
-        product > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / 16) {
-      file_error("{}: a shape with more elements than can be counted", path);
-    }
-    shape.push_back(static_cast<std::int64_t>(length));
-  }
-  return shape;
-}
 
 pewter::array read_array(const Shape& shape, Dtype dtype, const ByteSource& source) {
   pewter::array made = pewter::array::empty(shape, dtype);

@@ -17,9 +17,6 @@ namespace pewter::files {
 /// Fills a span with the next bytes of a file; throws FileError when there are fewer.
 using ByteSource = std::function<void(std::span<std::byte>)>;
 
-/// A shape as arrays have it. Throws FileError, naming `path`, when it could not be counted.
-Shape checked_shape(const std::vector<std::uint64_t>& lengths, const std::string& path);
-
 /// An array of elements that stand in a file as arrays have them.
 array read_array(const Shape& shape, Dtype dtype, const ByteSource& source);
 /// An array of float32 from numbers of 8 bytes.

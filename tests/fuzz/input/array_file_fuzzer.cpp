@@ -1,5 +1,5 @@
-// Files of arrays: .npy headers, and the ZIP archives that .npz files are. Whatever is wrong throws
-// FileError, before memory is taken for what a file only claims to hold.
+// Files of arrays: .npy headers, the ZIP archives that .npz files are, and .safetensors headers.
+// Whatever is wrong throws FileError, before memory is taken for what a file only claims to hold.
 
 #include <pewter/errors.h>
 #include <pewter/npy.h>
@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "pewter/array/files/safetensors_header.h"
 #include "pewter/array/files/zip_reader.h"
 #include "tests/fuzz/input/fuzzer.h"
 
@@ -38,6 +39,15 @@ void read_archive(const std::string& path) {
   }
 }
 
+void read_tensors(const std::string& path) {
+  files::InputFile file(path);
+  const files::SafetensorsHeader header = files::read_safetensors_header(file);
+  for (const files::TensorPlace& tensor : header.tensors) {
+    std::vector<std::byte> values(tensor.end - tensor.begin);
+    file.read(header.data_offset + tensor.begin, values);
+  }
+}
+
 template <typename Work>
 void expect_file_error(const Work& work) {
   try {
@@ -57,5 +67,6 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     read_npy_data(path, header, values);
   });
   expect_file_error([&] { read_archive(path); });
+  expect_file_error([&] { read_tensors(path); });
   return 0;
 }

@@ -10,6 +10,7 @@ the compiler survived by giving up are kept under OUTPUT/<fuzzer>/survived, each
 
 import argparse
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -56,6 +57,11 @@ def write_arrays(folder):
             with zipfile.ZipFile(folder / f"{number}-{method}.npz", "w", method) as archive:
                 archive.writestr("a.npy", array)
                 archive.writestr("b.npy", array)
+    tensors = {"a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]},
+               "b": {"dtype": "BOOL", "shape": [], "data_offsets": [24, 25]},
+               "__metadata__": {"format": "pt"}}
+    text = json.dumps(tensors).encode()
+    (folder / "tensors.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + bytes(range(25)))
 
 
 def write_seeds(binaries, output):
