@@ -294,7 +294,7 @@ class ClangLibrary : public ParsedLibrary {
     plan.mode = request.mode;
     plan.lanes = request.lanes;
     plan.shape = request.shape;
-    plan.needs_parts = request.needs_parts;
+    plan.parts = request.parts;
     for (const msl::KernelParameter& parameter : text_->reflection.kernels[position].parameters) {
       plan.parameters.push_back(
           {parameter.parameter, parameter.enabled_by != nullptr

@@ -41,7 +41,7 @@ Digest kernel_key(const Digest& library, const KernelRequest& request) {
     hasher.add(index).add(std::span<const std::byte>(value));
   }
   hasher.add(static_cast<std::uint64_t>(request.mode)).add(request.lanes);
-  hasher.add(static_cast<std::uint64_t>(request.needs_parts));
+  hasher.add(static_cast<std::uint64_t>(request.parts));
   hasher.add(static_cast<std::uint64_t>(request.shape.kind));
   for (const LinkedFunction& function : request.linked) {
     const Digest identity = function.library->identity(function.name);

@@ -235,6 +235,16 @@ struct LinkedFunction {
   bool operator==(const LinkedFunction&) const = default;
 };
 
+/// Whether groups end in the middle of a program. Where code leaves out what that takes,
+/// `KernelCode::handles_parts` says so.
+enum class GroupParts : std::uint8_t {
+  Needed,
+  /// Left out where it costs much.
+  Possible,
+  /// Left out, because all groups are of whole simdgroups.
+  Unlikely
+};
+
 /// Which kernel to compile, and how.
 struct KernelRequest {
   std::string kernel;
@@ -254,9 +264,7 @@ struct KernelRequest {
   /// `PEWTER_LANES`.
   std::uint32_t lanes = 0;
   GroupShape shape = {};
-  /// Whether groups may end in the middle of a program. Otherwise the compiler may leave out what
-  /// that takes, and says so in `KernelCode::handles_parts`.
-  bool needs_parts = true;
+  GroupParts parts = GroupParts::Needed;
 };
 
 /// How a kernel was compiled, and what the compiler saw in it.

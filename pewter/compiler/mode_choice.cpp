@@ -85,7 +85,7 @@ Result<void, CompileFailure> settle_mode(const LibraryOptions& options, KernelRe
   if (request.mode == ExecutionMode::Scalar) {
     request.lanes = 0;
     request.shape = {};
-    request.needs_parts = true;
+    request.parts = GroupParts::Needed;
   } else if (request.lanes == 0) {
     request.lanes = mode_settings().lanes;
   }

@@ -163,7 +163,8 @@ std::vector<std::string> ShaderLibrary::kernel_names() const {
   return names;
 }
 
-std::shared_ptr<const ShaderKernel> ShaderLibrary::kernel(const std::string& name) {
+std::shared_ptr<const ShaderKernel> ShaderLibrary::kernel(const std::string& name,
+                                                          GroupSizes sizes) {
   refuse_bad_fork("[mps::compile_shader]");
   const std::scoped_lock lock(mutex_);
   if (const auto known = kernels_.find(name); known != kernels_.end()) {
@@ -171,12 +172,13 @@ std::shared_ptr<const ShaderKernel> ShaderLibrary::kernel(const std::string& nam
       return kernel;
     }
   }
-  auto kernel = make_kernel(name);
+  auto kernel = make_kernel(name, sizes);
   kernels_[name] = kernel;
   return kernel;
 }
 
-std::shared_ptr<const ShaderKernel> ShaderLibrary::make_kernel(const std::string& name) const {
+std::shared_ptr<const ShaderKernel> ShaderLibrary::make_kernel(const std::string& name,
+                                                               GroupSizes sizes) const {
   static std::atomic<std::uint64_t> last_number = 0;
 
   const AutoreleaseScope scope;
@@ -188,8 +190,12 @@ std::shared_ptr<const ShaderKernel> ShaderLibrary::make_kernel(const std::string
   NS::Error* error = nullptr;
   MTL::ComputePipelineReflection* reflection = nullptr;
   auto kernel = std::make_shared<ShaderKernel>();
+  const auto descriptor = NS::TransferPtr(MTL::ComputePipelineDescriptor::alloc()->init());
+  descriptor->setComputeFunction(function.get());
+  descriptor->setThreadGroupSizeIsMultipleOfThreadExecutionWidth(sizes ==
+                                                                 GroupSizes::WholeSimdgroups);
   kernel->pipeline = NS::TransferPtr(device()->newComputePipelineState(
-      function.get(), MTL::PipelineOptionArgumentInfo, &reflection, &error));
+      descriptor.get(), MTL::PipelineOptionArgumentInfo, &reflection, &error));
   if (!kernel->pipeline) {
     throw std::runtime_error(
         fmt::format("[mps::compile_shader] kernel '{}': {}", name, text(error)));

@@ -18,6 +18,9 @@ class ShaderLibrary;
 /// What the compiler may do to floating-point arithmetic, by Metal's own numbers.
 enum class MathMode : std::uint8_t { Safe = 0, Relaxed = 1, Fast = 2 };
 
+/// Threads of the groups that a kernel is dispatched with; whole simdgroups need less code.
+enum class GroupSizes : std::uint8_t { Any, WholeSimdgroups };
+
 /// A compiled kernel with what must be bound to it. Never changes; keeps its library alive.
 struct ShaderKernel {
   std::string name;
@@ -48,10 +51,11 @@ class ShaderLibrary : public std::enable_shared_from_this<ShaderLibrary> {
   std::vector<std::string> kernel_names() const;
 
   /// Throws std::runtime_error, with the name, for an unknown kernel or one that does not compile.
-  std::shared_ptr<const ShaderKernel> kernel(const std::string& name);
+  std::shared_ptr<const ShaderKernel> kernel(const std::string& name,
+                                             GroupSizes sizes = GroupSizes::Any);
 
  private:
-  std::shared_ptr<const ShaderKernel> make_kernel(const std::string& name) const;
+  std::shared_ptr<const ShaderKernel> make_kernel(const std::string& name, GroupSizes sizes) const;
 
   const NS::SharedPtr<MTL::Library> library_;
 

@@ -28,7 +28,8 @@ const std::shared_ptr<const runtime::ShaderKernel>& generated_kernel(
   }
   const std::string text = kernel_text(structure);
   logging::detail("fusion", "a text is made for {}", describe(structure));
-  auto kernel = runtime::ShaderLibrary::compile(text, runtime::MathMode::Safe)->kernel("generated");
+  const auto library = runtime::ShaderLibrary::compile(text, runtime::MathMode::Safe);
+  auto kernel = library->kernel("generated", runtime::GroupSizes::WholeSimdgroups);
   return kernels().emplace(*key, std::move(kernel)).first->second;
 }
 

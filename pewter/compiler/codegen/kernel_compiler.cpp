@@ -198,7 +198,8 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   if (size > kMaxInstructions) {
     return failure(fmt::format("it has {} instructions, more than {}", size, kMaxInstructions));
   }
-  code.handles_parts = plan.needs_parts || size < kSmallInstructions;
+  const bool has_parts = plan.parts == GroupParts::Possible || lanes.width > abi::kSimdWidth;
+  code.handles_parts = plan.parts == GroupParts::Needed || (has_parts && size < kSmallInstructions);
   auto programs = spmd::vectorise(thread, optimiser.functions(), lanes, code.handles_parts);
   if (!programs) {
     return std::move(programs).error();

@@ -42,7 +42,7 @@ struct KernelPlan {
   /// Lanes of a program; 0 to choose.
   std::uint32_t lanes = 0;
   GroupShape shape;
-  bool needs_parts = true;
+  GroupParts parts = GroupParts::Needed;
   /// Fails where the threads of a program cannot run together, instead of running them one by one.
   bool programs_only = false;
   /// What the kernel is linked with, in the order of its numbers.

@@ -135,6 +135,8 @@ Outcome build_pipeline(const ComputePipelineDescriptor& descriptor,
   request.linked = *linked;
   request.only_from_archives = (options & MTL::PipelineOptionFailOnBinaryArchiveMiss) != 0;
   request.record = record;
+  request.parts = descriptor.group_size_is_multiple_of_width ? compiler::GroupParts::Unlikely
+                                                             : compiler::GroupParts::Possible;
   if (auto taken = take_archives(descriptor, request); !taken) {
     return {nullptr, library_error(MTL::LibraryErrorUnsupported, taken.error().message)};
   }

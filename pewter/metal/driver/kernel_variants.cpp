@@ -53,7 +53,9 @@ Result<void, compiler::CompileFailure> KernelVariants::build(compiler::Library& 
                                                              compiler::KernelRequest request,
                                                              Variant& variant) {
   request.shape = variant.shape;
-  request.needs_parts = variant.needs_parts;
+  if (variant.needs_parts) {
+    request.parts = compiler::GroupParts::Needed;
+  }
   auto code = library.compile(request);
   if (!code) {
     return std::move(code).error();

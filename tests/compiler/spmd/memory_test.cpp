@@ -402,4 +402,33 @@ TEST_CASE("a lane reads back what it wrote, through memory that others write too
   }
 }
 
+TEST_CASE("groups that are no whole simdgroups are computed right, promised or not") {
+  const Gpu gpu;
+  const auto library = gpu.library(kHead + R"(
+    kernel void f(device uint* out [[buffer(0)]], uint i [[thread_position_in_grid]],
+                  uint lane [[thread_index_in_threadgroup]]) { out[i] = 3 * i + lane; })");
+  const auto function =
+      NS::TransferPtr(library->newFunction(NS::String::string("f", NS::UTF8StringEncoding)));
+  const auto descriptor = NS::TransferPtr(MTL::ComputePipelineDescriptor::alloc()->init());
+  descriptor->setComputeFunction(function.get());
+  descriptor->setThreadGroupSizeIsMultipleOfThreadExecutionWidth(true);
+  NS::Error* error = nullptr;
+  const auto pipeline = NS::TransferPtr(gpu.device()->newComputePipelineState(
+      descriptor.get(), MTL::PipelineOptionNone, nullptr, &error));
+  REQUIRE(pipeline);
+  for (const std::size_t count : test::awkward_counts()) {
+    for (const std::size_t group : test::awkward_groups()) {
+      std::vector<uint> out(count, 0xdeadbeef);
+
+      gpu.run(pipeline.get(), {.grid = size(count), .group = size(group)}, out);
+
+      CAPTURE(count);
+      CAPTURE(group);
+      for (uint i = 0; i < count; ++i) {
+        REQUIRE(out[i] == 3 * i + i % group);
+      }
+    }
+  }
+}
+
 }  // namespace pewter
