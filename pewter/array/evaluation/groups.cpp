@@ -12,8 +12,33 @@ namespace {
 
 // A kernel has 31 buffers, one of them for its arguments; long texts take long to compile.
 constexpr std::size_t kMaxSteps = 40;
-constexpr std::uint32_t kMaxLeaves = 20;
+constexpr std::size_t kMaxLeaves = 20;
 constexpr std::uint32_t kMaxOutputs = 8;
+
+bool contains(const std::vector<const graph::Node*>& leaves, const graph::NodePointer& node) {
+  return std::find(leaves.begin(), leaves.end(), node.get()) != leaves.end();
+}
+
+/// How much a group reads once `member` belongs to it: what that reads, but no longer what it is.
+std::size_t leaves_with(const graph::Node& member, const std::vector<const graph::Node*>& leaves) {
+  std::size_t count = 0;
+  for (const graph::Node* leaf : leaves) {
+    count += &leaf->origin() != &member ? 1 : 0;
+  }
+  for (const graph::NodePointer& input : member.inputs) {
+    count += contains(leaves, input) ? 0 : 1;
+  }
+  return count;
+}
+
+void replace_leaf(const graph::Node& member, std::vector<const graph::Node*>& leaves) {
+  std::erase_if(leaves, [&](const graph::Node* leaf) { return &leaf->origin() == &member; });
+  for (const graph::NodePointer& input : member.inputs) {
+    if (!contains(leaves, input)) {
+      leaves.push_back(input.get());
+    }
+  }
+}
 
 void refuse(const graph::Node& node, const char* reason) {
   logging::detail("fusion", "{} is computed on its own: {}", node.primitive->name(), reason);
@@ -82,7 +107,7 @@ Group& Groups::add() {
   }
   Group& group = groups_[count_++];
   group.members.clear();
-  group.leaves = 0;
+  group.leaves.clear();
   group.outputs = 0;
   group.is_generated = false;
   return group;
@@ -96,7 +121,7 @@ bool Groups::may_join(Tape& tape, const Entry& entry, const Group& group) const 
     return false;
   }
   if (group.members.size() >= kMaxSteps || (entry.is_kept && group.outputs >= kMaxOutputs) ||
-      group.leaves + node.inputs.size() > kMaxLeaves + entry.uses) {
+      leaves_with(node, group.leaves) > kMaxLeaves) {
     refuse(node, "the kernel has enough operations, inputs or outputs");
     return false;
   }
@@ -151,8 +176,7 @@ void Groups::form(Tape& tape, bool fuses) {
     Group& group = groups_[static_cast<std::size_t>(entry.group)];
     group.members.push_back(static_cast<std::uint32_t>(i));
     group.outputs += entry.is_kept || !joins ? 1 : 0;
-    group.leaves += static_cast<std::uint32_t>(entry.node->inputs.size());
-    group.leaves -= joins ? entry.uses : 0;
+    replace_leaf(*entry.node, group.leaves);
     for (const graph::NodePointer& input : entry.node->inputs) {
       Entry* used = tape.find(input->origin());
       if (used == nullptr) {

@@ -14,8 +14,8 @@ struct Group {
   std::uint32_t root = 0;
   /// The entries in the order in which they are computed; the root is the last.
   std::vector<std::uint32_t> members;
-  /// At most so many buffers are read.
-  std::uint32_t leaves = 0;
+  /// What is read, each once; constants included, which need no buffer.
+  std::vector<const graph::Node*> leaves;
   std::uint32_t outputs = 0;
   bool is_generated = false;
 };
