@@ -1,8 +1,9 @@
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <string>
 #include <vector>
@@ -77,6 +78,21 @@ int minimize(const Campaign& campaign) {
   return kFound;
 }
 
+/// The kernel, and as comments what it is run with; input buffers hold noise.
+void show(const Program& program) {
+  std::fputs(program.source().c_str(), stdout);
+  fmt::print("// grid {} x {} x {} in groups of {} x {} x {}\n", program.grid.x, program.grid.y,
+             program.grid.z, program.group.x, program.group.y, program.group.z);
+  fmt::print("// function constants: {}\n", fmt::join(program.constants, ", "));
+  for (const pewter::fuzz::Buffer& buffer : program.buffers) {
+    if (buffer.kind == pewter::fuzz::BufferKind::Parameters) {
+      std::vector<std::int32_t> words(buffer.bytes.size() / sizeof(std::int32_t));
+      std::memcpy(words.data(), buffer.bytes.data(), words.size() * sizeof(std::int32_t));
+      fmt::print("// {}, as int: {}\n", buffer.name, fmt::join(words, ", "));
+    }
+  }
+}
+
 int run_command(int argc, char** argv) {
   CLI::App app("Runs random Metal kernels in scalar and in SPMD mode and compares the results",
                "kernel_fuzzer");
@@ -100,7 +116,7 @@ int run_command(int argc, char** argv) {
   app.add_option("--limit", campaign.limit_s,
                  "Seconds that one kernel may take, compilers included");
   app.add_option("--timeout", timeout_ms, "Milliseconds that one dispatch may take");
-  app.add_flag("--show", is_show, "Print the kernel of the seed and end");
+  app.add_flag("--show", is_show, "Print the kernel of the seed, and what it is run with, and end");
   app.add_flag("--minimize", is_minimize, "Reduce the kernel of the seed while it shows its fault");
   app.add_flag("--worker", is_worker, "Run in this process; a crash ends it")->group("");
   try {
@@ -113,7 +129,7 @@ int run_command(int argc, char** argv) {
   setenv("PEWTER_TIMEOUT_MS", std::to_string(timeout_ms).c_str(), 1);
 
   if (is_show) {
-    std::fputs(pewter::fuzz::generate(campaign.first_seed).source().c_str(), stdout);
+    show(pewter::fuzz::generate(campaign.first_seed));
     return 0;
   }
   if (is_minimize) {

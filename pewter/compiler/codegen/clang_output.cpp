@@ -71,6 +71,37 @@ void align_as_elements(llvm::Function& function) {
   }
 }
 
+// Clang stores a vector of three elements as four, of which the last is poison, and hands it over
+// to functions as one number, all of which is poison then. The last becomes the third once more.
+void fill_fourth_elements(llvm::Function& function) {
+  constexpr unsigned kStored = 4;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    llvm::Value* value = store != nullptr ? store->getValueOperand() : nullptr;
+    const auto* type =
+        value != nullptr ? llvm::dyn_cast<llvm::FixedVectorType>(value->getType()) : nullptr;
+    if (type == nullptr || type->getNumElements() != kStored) {
+      continue;
+    }
+    if (auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(value)) {
+      llvm::SmallVector<int, kStored> mask(shuffle->getShuffleMask());
+      if (mask[3] == llvm::PoisonMaskElem) {
+        mask[3] = mask[2];
+        shuffle->setShuffleMask(mask);
+      }
+    } else if (auto* constant = llvm::dyn_cast<llvm::Constant>(value)) {
+      llvm::SmallVector<llvm::Constant*, kStored> elements;
+      for (unsigned i = 0; i < kStored; ++i) {
+        elements.push_back(constant->getAggregateElement(i));
+      }
+      if (elements[3] != nullptr && llvm::isa<llvm::UndefValue>(elements[3])) {
+        elements[3] = elements[2];
+        store->setOperand(0, llvm::ConstantVector::get(elements));
+      }
+    }
+  }
+}
+
 void strip_annotations(llvm::Function& function) {
   for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
     auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
@@ -205,6 +236,7 @@ void normalise(llvm::Module& module, const KernelPlan& plan) {
     saturate_conversions(function);
     round_integers_once(function);
     align_as_elements(function);
+    fill_fourth_elements(function);
     strip_annotations(function);
     set_c_convention(function);
     set_attributes(function, plan);

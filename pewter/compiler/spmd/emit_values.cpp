@@ -11,6 +11,23 @@ using Kind = DeviceCall::Kind;
 
 namespace {
 
+/// Whether a divisor is constant, without a zero or -1: nothing that is divided by it traps.
+bool divides_anything(const llvm::Value* divisor) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(divisor);
+  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(divisor->getType());
+  if (constant == nullptr || type == nullptr) {
+    return false;
+  }
+  for (unsigned i = 0; i < type->getNumElements(); ++i) {
+    const auto* element =
+        llvm::dyn_cast_or_null<llvm::ConstantInt>(constant->getAggregateElement(i));
+    if (element == nullptr || element->isZero() || element->isMinusOne()) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// A divisor with ones in place of constant zeros.
 llvm::Value* without_zeros(llvm::Value* divisor) {
   const auto* constant = llvm::dyn_cast<llvm::Constant>(divisor);
@@ -355,20 +372,33 @@ void Emitter::emit_lanewise(llvm::Instruction& instruction) {
   define_vector(&instruction, std::move(result));
 }
 
+// Lanes that are not active must neither divide by zero nor overflow, whatever poison they hold.
+// The intrinsics keep the mask apart from the operands until code is generated: of a divisor that
+// is selected by a mask, LLVM takes a zero in any lane for a proof that no lane is active.
+llvm::Value* Emitter::emit_masked_division(llvm::Instruction::BinaryOps opcode,
+                                           llvm::Value* left,
+                                           llvm::Value* right,
+                                           unsigned chunk) {
+  if (divides_anything(right)) {
+    return builder_.CreateBinOp(opcode, left, right);
+  }
+  const llvm::Intrinsic::ID division = llvm::VPIntrinsic::getForOpcode(opcode);
+  llvm::Value* mask = active(chunk);
+  left = builder_.CreateSelect(mask, left, llvm::Constant::getNullValue(left->getType()));
+  return builder_.CreateIntrinsic(
+      division, {left->getType()},
+      {left, without_zeros(right), mask, builder_.getInt32(lanes_.per_chunk)});
+}
+
 llvm::Value* Emitter::emit_chunk(llvm::Instruction& instruction,
                                  llvm::ArrayRef<llvm::Value*> operands,
                                  unsigned chunk) {
   llvm::Type* type = instruction.getType();
   llvm::Value* value = nullptr;
   if (const auto* operation = llvm::dyn_cast<llvm::BinaryOperator>(&instruction)) {
-    llvm::Value* right = operands[1];
-    if (operation->isIntDivRem() && !mask_.empty()) {
-      // Lanes that are not active must not divide by zero. A constant zero would let LLVM conclude
-      // that no lane is active at all.
-      right = builder_.CreateSelect(active(chunk), without_zeros(right),
-                                    llvm::ConstantInt::get(right->getType(), 1));
-    }
-    value = builder_.CreateBinOp(operation->getOpcode(), operands[0], right);
+    value = operation->isIntDivRem() && !mask_.empty()
+                ? emit_masked_division(operation->getOpcode(), operands[0], operands[1], chunk)
+                : builder_.CreateBinOp(operation->getOpcode(), operands[0], operands[1]);
   } else if (const auto* unary = llvm::dyn_cast<llvm::UnaryOperator>(&instruction)) {
     value = builder_.CreateUnOp(unary->getOpcode(), operands[0]);
   } else if (const auto* compare = llvm::dyn_cast<llvm::CmpInst>(&instruction)) {

@@ -113,6 +113,10 @@ class Emitter {
   void emit_instruction(llvm::Instruction& instruction);
   void emit_scalar(llvm::Instruction& instruction);
   void emit_lanewise(llvm::Instruction& instruction);
+  llvm::Value* emit_masked_division(llvm::Instruction::BinaryOps opcode,
+                                    llvm::Value* left,
+                                    llvm::Value* right,
+                                    unsigned chunk);
   llvm::Value* emit_chunk(llvm::Instruction& instruction,
                           llvm::ArrayRef<llvm::Value*> operands,
                           unsigned chunk);

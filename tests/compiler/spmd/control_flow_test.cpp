@@ -6,6 +6,8 @@ namespace pewter {
 namespace {
 
 using test::check_shared;
+using test::Gpu;
+using test::size;
 using test::uint;
 
 // clang-format off
@@ -275,6 +277,51 @@ TEST_CASE("a division by the lane's number is right where lane 0 does not divide
   for (uint i = 0; i < kCount; ++i) {
     const uint lane = i % 32;
     REQUIRE(out[i] == kTable[(lane != 0 ? i / lane : 1) & 3]);
+  }
+}
+
+TEST_CASE("lanes that skip a division do not decide about it") {
+  const Gpu gpu;
+  const std::string head = "#include <metal_stdlib>\nusing namespace metal;\n";
+
+  SUBCASE("by zero, of constants") {
+    std::vector<uint> out(8);
+
+    gpu.run(head + R"(
+      kernel void f(device uint* out [[buffer(0)]], uint2 position [[thread_position_in_grid]],
+                    uint lane [[thread_index_in_simdgroup]]) {
+        const uint divisor = reverse_bits(lane);
+        uint quotient = 1;
+        if (divisor != 0) quotient = lane / divisor;
+        out[position.x] = quotient + 10 * lane;
+      })",
+            "f", {.grid = size(8, 1), .group = size(8, 4)}, out);
+
+    CHECK(out == std::vector<uint>{1, 10, 20, 30, 40, 50, 60, 70});
+  }
+  SUBCASE("of numbers that only they could have") {
+    constexpr int kDivisor = 353688560;
+    constexpr uint kCount = 4;
+    std::vector<uint> out(300);
+
+    gpu.run(head + R"(
+      kernel void f(device uint* out [[buffer(0)]], constant int& divisor [[buffer(1)]],
+                    constant uint& count [[buffer(2)]], uint i [[thread_position_in_grid]],
+                    uint simdgroup [[simdgroup_index_in_threadgroup]]) {
+        uint sum = i;
+        for (uint k = 0; k < count; ++k) {
+          const int dividend = int(absdiff(4, int(simdgroup) / 6 - 2));
+          int quotient = 1;
+          if (divisor != 0 && divisor != -1) quotient = dividend / divisor;
+          sum = sum * 3 + uint(quotient);
+        }
+        out[i] = sum;
+      })",
+            "f", {.grid = size(300), .group = size(300)}, out, kDivisor, kCount);
+
+    for (uint i = 0; i < out.size(); ++i) {
+      REQUIRE(out[i] == i * 81);
+    }
   }
 }
 

@@ -431,4 +431,25 @@ TEST_CASE("groups that are no whole simdgroups are computed right, promised or n
   }
 }
 
+TEST_CASE("vectors of three elements come back from functions and branches as they were") {
+  const Gpu gpu;
+  constexpr uint kCount = 96;
+  const std::vector<ushort> in(kCount * 4);
+  std::vector<uint> out(kCount);
+
+  gpu.run(kHead + R"(
+    kernel void f(device const bfloat* in [[buffer(0)]], device uint* out [[buffer(1)]],
+                  uint i [[thread_position_in_grid]], uint lane [[thread_index_in_simdgroup]]) {
+      bfloat3 v = bfloat3(in[i * 4]);
+      uint k = 0;
+      while (++k < 3 && (i & 1) != 0) v = bfloat2(1).xxy;
+      out[i] = v[lane % 3] >= bfloat(1) ? 1 : i + 7;
+    })",
+          "f", {.grid = size(kCount), .group = size(32)}, in, out);
+
+  for (uint i = 0; i < kCount; ++i) {
+    REQUIRE(out[i] == (i % 2 == 1 ? 1 : i + 7));
+  }
+}
+
 }  // namespace pewter
