@@ -84,10 +84,9 @@ void fill_fourth_elements(llvm::Function& function) {
       continue;
     }
     if (auto* shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(value)) {
-      llvm::SmallVector<int, kStored> mask(shuffle->getShuffleMask());
-      if (mask[3] == llvm::PoisonMaskElem) {
-        mask[3] = mask[2];
-        shuffle->setShuffleMask(mask);
+      if (shuffle->getMaskValue(3) == llvm::PoisonMaskElem) {
+        shuffle->setShuffleMask({shuffle->getMaskValue(0), shuffle->getMaskValue(1),
+                                 shuffle->getMaskValue(2), shuffle->getMaskValue(2)});
       }
     } else if (auto* constant = llvm::dyn_cast<llvm::Constant>(value)) {
       llvm::SmallVector<llvm::Constant*, kStored> elements;
