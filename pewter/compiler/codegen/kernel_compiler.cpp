@@ -213,6 +213,9 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   code.program_bytes = spmd::resolve_program_bytes(module);
   for (llvm::Function& function : module) {
     spmd::order_instructions(function);
+    // Vectors that are spilled would otherwise lie across cache lines or not, as the caller's frame
+    // has it.
+    function.addFnAttr("stackrealign");
   }
   spmd::lower_gathers(module);
   code.runs_whole_groups = true;
