@@ -55,6 +55,7 @@ TEST_CASE("special values follow IEEE rules") {
   check_close(maximum(x, array(0.5F)), {NAN, inf, 0.5, 0.5, 1}, 0);
   check_close(expm1(x), {NAN, inf, -1, 0, std::expm1(1.0)}, 4);
   check_close(log1p(x), {NAN, inf, NAN, 0, std::log(2.0)}, 4);
+  check_close(log1p(array({-1.0F, -0.5F})), {-inf, std::log(0.5)}, 4);
   check_close(erf(x), {NAN, 1, -1, 0, std::erf(1.0)}, 4);
   check_close(nan_to_num(x), {0, 3.4028234663852886e38, -3.4028234663852886e38, 0, 1}, 0);
 }

@@ -143,7 +143,7 @@ inline float log_one_plus(float a) {
   // What was lost in the sum, over u, corrects the logarithm.
   const float lost = a - (u - 1.0f);
   const float value = log(u) + lost / u;
-  return isnan(a) ? a : isinf(u) ? (a > 0 ? u : NAN) : fabs(a) < 1e-7f ? a : value;
+  return isnan(a) ? a : isinf(u) ? (a > 0 ? u : NAN) : u == 0 ? -INFINITY : fabs(a) < 1e-7f ? a : value;
 }
 
 inline float log_add_exp(float a, float b) {

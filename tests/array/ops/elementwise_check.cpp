@@ -191,7 +191,7 @@ void check_kernel(const std::vector<const ops::Elementwise*>& rows,
       const Complex b = each.second.elements[i];
       const Complex expected = expected_of(*each.reference, each.types, a, b, dtype);
       if (!is_near(got[i], expected, each.reference->ulps, each.types.result)) {
-        FAIL_CHECK(each.reference->name
+        FAIL_CHECK(std::string(each.reference->name)
                    << " of " << name_of(dtype) << " with " << size << " columns, form "
                    << static_cast<int>(form) << ": (" << a.real() << ", " << a.imag() << "), ("
                    << b.real() << ", " << b.imag() << ") give (" << got[i].real() << ", "
