@@ -50,7 +50,8 @@ class ShaderLibrary : public std::enable_shared_from_this<ShaderLibrary> {
   /// Host names of the kernels, in alphabetical order.
   std::vector<std::string> kernel_names() const;
 
-  /// Throws std::runtime_error, with the name, for an unknown kernel or one that does not compile.
+  /// For groups of `sizes`; others work too, and may cost a compilation. Throws std::runtime_error,
+  /// with the name, for an unknown kernel or one that does not compile.
   std::shared_ptr<const ShaderKernel> kernel(const std::string& name,
                                              GroupSizes sizes = GroupSizes::Any);
 

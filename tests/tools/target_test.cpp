@@ -1,7 +1,7 @@
+#include <doctest/doctest.h>
+
 #include <map>
 #include <string>
-
-#include <doctest/doctest.h>
 
 #include "tests/support/temporary_directory.h"
 #include "tests/tools/tool.h"

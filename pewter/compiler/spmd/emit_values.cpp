@@ -28,25 +28,6 @@ bool divides_anything(const llvm::Value* divisor) {
   return true;
 }
 
-/// A divisor with ones in place of constant zeros.
-llvm::Value* without_zeros(llvm::Value* divisor) {
-  const auto* constant = llvm::dyn_cast<llvm::Constant>(divisor);
-  const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(divisor->getType());
-  if (constant == nullptr || type == nullptr) {
-    return divisor;
-  }
-  llvm::SmallVector<llvm::Constant*, 16> elements;
-  for (unsigned i = 0; i < type->getNumElements(); ++i) {
-    llvm::Constant* element = constant->getAggregateElement(i);
-    if (element == nullptr) {
-      return divisor;
-    }
-    elements.push_back(element->isNullValue() ? llvm::ConstantInt::get(element->getType(), 1)
-                                              : element);
-  }
-  return llvm::ConstantVector::get(elements);
-}
-
 }  // namespace
 
 llvm::Constant* Emitter::lane_numbers(unsigned chunk, llvm::Type* type, unsigned modulo) const {
@@ -385,9 +366,8 @@ llvm::Value* Emitter::emit_masked_division(llvm::Instruction::BinaryOps opcode,
   const llvm::Intrinsic::ID division = llvm::VPIntrinsic::getForOpcode(opcode);
   llvm::Value* mask = active(chunk);
   left = builder_.CreateSelect(mask, left, llvm::Constant::getNullValue(left->getType()));
-  return builder_.CreateIntrinsic(
-      division, {left->getType()},
-      {left, without_zeros(right), mask, builder_.getInt32(lanes_.per_chunk)});
+  return builder_.CreateIntrinsic(division, {left->getType()},
+                                  {left, right, mask, builder_.getInt32(lanes_.per_chunk)});
 }
 
 llvm::Value* Emitter::emit_chunk(llvm::Instruction& instruction,

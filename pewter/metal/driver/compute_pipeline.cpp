@@ -170,7 +170,6 @@ Outcome build_pipeline(const ComputePipelineDescriptor& descriptor,
   pipeline->static_threadgroup_bytes = code.threadgroup_bytes;
   pipeline->max_total_threads = thread_limit(descriptor, *function);
   std::copy_n(function->kernel.required_threads, 3, pipeline->required_threads);
-  pipeline->group_size_is_multiple_of_width = descriptor.group_size_is_multiple_of_width;
   pipeline->shader_validation = descriptor.shader_validation;
   if (descriptor.support_indirect_command_buffers) {
     pipeline->support_indirect_command_buffers = true;

@@ -47,7 +47,6 @@ class ComputePipelineState final : public Object {
   std::uint32_t max_total_threads = 0;
   /// From `[[required_threads_per_threadgroup(x, y, z)]]`; zeros when absent.
   std::uint32_t required_threads[3] = {0, 0, 0};
-  bool group_size_is_multiple_of_width = false;
   bool support_indirect_command_buffers = false;
   MTL::ShaderValidation shader_validation = MTL::ShaderValidationDefault;
   mutable std::atomic<std::uint32_t> group_ns = 0;

@@ -411,21 +411,24 @@ TEST_CASE("groups that are no whole simdgroups are computed right, promised or n
       NS::TransferPtr(library->newFunction(NS::String::string("f", NS::UTF8StringEncoding)));
   const auto descriptor = NS::TransferPtr(MTL::ComputePipelineDescriptor::alloc()->init());
   descriptor->setComputeFunction(function.get());
-  descriptor->setThreadGroupSizeIsMultipleOfThreadExecutionWidth(true);
-  NS::Error* error = nullptr;
-  const auto pipeline = NS::TransferPtr(gpu.device()->newComputePipelineState(
-      descriptor.get(), MTL::PipelineOptionNone, nullptr, &error));
-  REQUIRE(pipeline);
-  for (const std::size_t count : test::awkward_counts()) {
-    for (const std::size_t group : test::awkward_groups()) {
-      std::vector<uint> out(count, 0xdeadbeef);
+  for (const bool is_promised : {true, false}) {
+    descriptor->setThreadGroupSizeIsMultipleOfThreadExecutionWidth(is_promised);
+    NS::Error* error = nullptr;
+    const auto pipeline = NS::TransferPtr(gpu.device()->newComputePipelineState(
+        descriptor.get(), MTL::PipelineOptionNone, nullptr, &error));
+    REQUIRE(pipeline);
+    for (const std::size_t count : test::awkward_counts()) {
+      for (const std::size_t group : test::awkward_groups()) {
+        std::vector<uint> out(count, 0xdeadbeef);
 
-      gpu.run(pipeline.get(), {.grid = size(count), .group = size(group)}, out);
+        gpu.run(pipeline.get(), {.grid = size(count), .group = size(group)}, out);
 
-      CAPTURE(count);
-      CAPTURE(group);
-      for (uint i = 0; i < count; ++i) {
-        REQUIRE(out[i] == 3 * i + i % group);
+        CAPTURE(is_promised);
+        CAPTURE(count);
+        CAPTURE(group);
+        for (uint i = 0; i < count; ++i) {
+          REQUIRE(out[i] == 3 * i + i % group);
+        }
       }
     }
   }

@@ -86,6 +86,21 @@ TEST_CASE_FIXTURE(Fixture, "a pipeline has Metal's limits") {
   CHECK(error == nullptr);
 }
 
+TEST_CASE_FIXTURE(Fixture, "groups that are promised to be whole simdgroups need no other code") {
+  auto made = descriptor("limited");
+  for (const bool is_promised : {false, true}) {
+    made->setThreadGroupSizeIsMultipleOfThreadExecutionWidth(is_promised);
+    const auto built = pipeline(made.get());
+    const auto& code = pewter::foundation::impl<pewter::driver::ComputePipelineState>(built.get())
+                           ->variants->code();
+    const bool has_lanes = code.explanation.mode == pewter::compiler::ExecutionMode::Spmd;
+    // Programs of more lanes than a simdgroup has may end in the middle all the same.
+    const bool can_save = is_promised && has_lanes && code.explanation.lanes <= 32;
+
+    CHECK(code.handles_parts == !can_save);
+  }
+}
+
 TEST_CASE_FIXTURE(Fixture, "threadgroup variables are counted") {
   CHECK(pipeline("shared")->staticThreadgroupMemoryLength() == 256);
 }
