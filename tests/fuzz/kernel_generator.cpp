@@ -80,6 +80,7 @@ void KernelGenerator::choose_features() {
   features.quadgroup = random_.chance(15);
   features.atomics = random_.chance(25);
   features.matrices = random_.chance(12);
+  features.early_return = features.early_return && !features.matrices;
   features.mathematics = random_.chance(25);
 }
 

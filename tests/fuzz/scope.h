@@ -20,7 +20,7 @@ struct Features {
   bool switches = false;
   /// break and continue under conditions that differ between threads.
   bool jumps = false;
-  /// Returns under conditions that differ between threads; never together with barriers.
+  /// Returns under conditions that differ between threads; never with barriers or matrices.
   bool early_return = false;
   bool simdgroup = false;
   bool quadgroup = false;

@@ -5,6 +5,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/LEB128.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
@@ -44,6 +45,17 @@ std::uint32_t all_frames(llvm::StringRef object) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(total, 1U << 30));
 }
 
+// LLVM 19 may go round in circles for ever when it makes one store of several neighbours: the
+// constant of 256 bits that comes of it and one of 128 bits with the same elements become each
+// other in turn (four stores of eight bools do). The vectoriser stores whole vectors, so nothing is
+// lost without. There is no setting for one target machine alone.
+void forbid_store_merging() {
+  auto& options = llvm::cl::getRegisteredOptions();
+  if (const auto found = options.find("combiner-store-merging"); found != options.end()) {
+    static_cast<llvm::cl::opt<bool>*>(found->second)->setValue(false);
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const KernelPlan& plan) {
@@ -51,6 +63,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const KernelPla
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    forbid_store_merging();
   });
   std::string triple = llvm::sys::getDefaultTargetTriple();
   std::string cpu = plan.cpu;

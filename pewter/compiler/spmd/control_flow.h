@@ -37,15 +37,12 @@ class ControlFlow {
   llvm::BasicBlock* parent(const llvm::Loop* region, llvm::BasicBlock* node) const;
 
   /// Whether lanes may leave the loop at different times or by different exits.
-  bool is_divergent(const llvm::Loop* loop) const { return divergent_loops_.count(loop) != 0; }
+  bool is_divergent(const llvm::Loop* loop) const {
+    return uniformity_.is_divergent_loop(loop->getHeader());
+  }
 
   /// Whether the way from `from` to `to` leaves a loop that lanes leave one by one.
   bool leaves_divergent_loop(const llvm::BasicBlock* from, const llvm::BasicBlock* to) const;
-
-  /// Whether lanes that have gone different ways may meet at the block.
-  bool is_divergent_join(const llvm::BasicBlock* block) const {
-    return divergent_joins_.count(block) != 0;
-  }
 
   /// Whether every lane that runs node `from` comes to node `to` in the same iteration.
   bool always_reaches(const llvm::Loop* region, llvm::BasicBlock* from, llvm::BasicBlock* to) const;
@@ -53,15 +50,11 @@ class ControlFlow {
  private:
   llvm::SmallVector<llvm::BasicBlock*, 4> successors(const llvm::Loop* region,
                                                      llvm::BasicBlock* node) const;
-  void classify(llvm::Loop* loop, const Uniformity& uniformity);
-  bool diverges_from(const llvm::Loop* loop, llvm::BasicBlock* node) const;
-  void find_divergent_joins(llvm::Function& function, const Uniformity& uniformity);
 
+  const Uniformity& uniformity_;
   llvm::DominatorTree dominators_;
   llvm::LoopInfo loops_;
   std::vector<llvm::BasicBlock*> reverse_post_order_;
-  std::set<const llvm::Loop*> divergent_loops_;
-  std::set<const llvm::BasicBlock*> divergent_joins_;
 };
 
 }  // namespace pewter::compiler::spmd

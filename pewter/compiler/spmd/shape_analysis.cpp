@@ -223,7 +223,7 @@ Shape ShapeAnalysis::transfer(const llvm::Instruction& instruction) const {
 
 Shape ShapeAnalysis::of_phi(const llvm::PHINode& phi) const {
   const llvm::BasicBlock* block = phi.getParent();
-  if (control_flow_.is_divergent_join(block) || phi.getType()->isIntegerTy(1) ||
+  if (uniformity_.is_divergent_join(block) || phi.getType()->isIntegerTy(1) ||
       (!phi.getType()->isIntegerTy() && !phi.getType()->isPointerTy())) {
     return Shape::varying();
   }

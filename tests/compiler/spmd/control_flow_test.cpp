@@ -325,4 +325,71 @@ TEST_CASE("lanes that skip a division do not decide about it") {
   }
 }
 
+TEST_CASE("lanes keep what they brought along when ways meet again") {
+  const Gpu gpu;
+  const std::string head = "#include <metal_stdlib>\nusing namespace metal;\n";
+
+  SUBCASE("after branches that were uniform on each way") {
+    constexpr uint kOther = 1000;
+    const std::vector<std::uint16_t> in = {3, 40, 500};
+    for (const std::uint16_t limit : {0, 4}) {
+      for (const uint repeats : {0U, 1U}) {
+        CAPTURE(limit);
+        CAPTURE(repeats);
+        std::vector<uint> out(36);
+
+        gpu.run(head + R"(
+          kernel void f(device uint* out [[buffer(0)]], device const ushort* in [[buffer(1)]],
+                        constant ushort& limit [[buffer(2)]], constant uint& repeats [[buffer(3)]],
+                        constant uint& other [[buffer(4)]],
+                        uint i [[thread_position_in_grid]]) {
+            ushort value = 1;
+            uint way = i;
+            if ((i & 3) == 1) {
+              if (limit > in[0]) value = in[1];
+            } else {
+              for (uint k = 0; k < repeats; ++k) value = in[2];
+              way = other;
+            }
+            out[i] = way + value;
+          })",
+                "f", {.grid = size(36), .group = size(64)}, out, in, limit, repeats, kOther);
+
+        for (uint i = 0; i < out.size(); ++i) {
+          const uint one_way = i + (limit > in[0] ? in[1] : 1);
+          const uint other_way = kOther + (repeats > 0 ? in[2] : 1);
+          REQUIRE(out[i] == ((i & 3) == 1 ? one_way : other_way));
+        }
+      }
+    }
+  }
+  SUBCASE("out of a loop that the others leave at its top") {
+    std::vector<uint> out(50);
+    constexpr uint kLimit = 10;
+
+    gpu.run(head + R"(
+      kernel void f(device uint* out [[buffer(0)]], device uint* marks [[buffer(1)]],
+                    constant uint& limit [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+        uint way = 0;
+        for (uint k = 0;; ++k) {
+          if (simd_max(k) >= limit) {
+            way = 7;
+            break;
+          }
+          if (k * 3 > i) {
+            marks[i] = k;
+            way = 9;
+            break;
+          }
+        }
+        out[i] = way;
+      })",
+            "f", {.grid = size(50), .group = size(50)}, out, std::vector<uint>(50), kLimit);
+
+    for (uint i = 0; i < out.size(); ++i) {
+      REQUIRE(out[i] == (i < 3 * (kLimit - 1) ? 9 : 7));
+    }
+  }
+}
+
 }  // namespace pewter
