@@ -97,6 +97,20 @@ TEST_CASE("macros that double without end are refused at their use") {
   CHECK(first.column == 32);
 }
 
+TEST_CASE("calls that double at every level are refused with the kernel's name") {
+  std::string source = kHead + "int g0(int a) { return a * 3; }\n";
+  for (int level = 0; level < 40; ++level) {
+    const std::string inner = "g" + std::to_string(level);
+    source += "int g" + std::to_string(level + 1) + "(int a) { return " + inner + "(a) * " + inner +
+              "(a + 1); }\n";
+  }
+
+  CHECK(
+      reason_of(source + "kernel void f(device int* x) { x[0] = g40(x[1]); }\n") ==
+      "kernel 'f' has more than 2000000 instructions once its calls are inlined; call less in it");
+  CHECK(reason_of(source + "kernel void f(device int* x) { x[0] = g8(x[1]); }\n") == "");
+}
+
 TEST_CASE("templates that instantiate each other without end are refused at the user's place") {
   const auto library = compiler::open_library(
       kHead +

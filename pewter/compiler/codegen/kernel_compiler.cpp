@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Verifier.h"
@@ -37,6 +38,9 @@ namespace {
 constexpr unsigned kSmallInstructions = 150;
 // Beyond this, compiling takes longer than running ever will.
 constexpr unsigned kMaxInstructions = 20'000;
+
+// Before anything is optimised. The largest kernels of MLX and llama.cpp have 125,000.
+constexpr std::uint64_t kMaxExpandedInstructions = 2'000'000;
 
 // Of one variable. Programs have as many of them as lanes, on the stack.
 constexpr std::uint64_t kMaxPrivateBytes = 1 << 20;
@@ -79,6 +83,37 @@ void show(const llvm::Module& module, const char* step) {
     module.print(stream, nullptr);
     logging::write(logging::Level::Detail, "ir", fmt::format("after {}\n{}", step, stream.str()));
   }
+}
+
+/// The instructions of a function once every call in it is in place, or about the limit when there
+/// are more of them.
+std::uint64_t expanded_size(const llvm::Function& function,
+                            llvm::DenseMap<const llvm::Function*, std::uint64_t>& sizes) {
+  // A function that calls itself is refused elsewhere; here it counts once.
+  const auto [known, is_new] = sizes.try_emplace(&function, 0);
+  if (!is_new) {
+    return known->second;
+  }
+  std::uint64_t size = 0;
+  for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+    const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+    const llvm::Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
+    size += 1 + (callee != nullptr ? expanded_size(*callee, sizes) : 0);
+    size = std::min(size, kMaxExpandedInstructions + 1);
+  }
+  sizes[&function] = size;
+  return size;
+}
+
+/// Calls that double at each of forty levels would take all memory.
+Result<void> check_expanded_size(const llvm::Module& module, const KernelPlan& plan) {
+  llvm::DenseMap<const llvm::Function*, std::uint64_t> sizes;
+  if (expanded_size(*module.getFunction(kThreadFunction), sizes) <= kMaxExpandedInstructions) {
+    return {};
+  }
+  return failure(fmt::format(
+      "kernel '{}' has more than {} instructions once its calls are inlined; call less in it",
+      plan.name, kMaxExpandedInstructions));
 }
 
 Result<void> check_private_memory(const llvm::Module& module, const KernelPlan& plan) {
@@ -275,6 +310,9 @@ Result<KernelCode> compile_kernel(llvm::Module& module, const KernelPlan& plan) 
   }
   if (auto sound = verify(module, "the front end"); !sound) {
     return sound.error();
+  }
+  if (auto checked = check_expanded_size(module, plan); !checked) {
+    return checked.error();
   }
   optimiser.expand(module);
   if (const auto missing = undefined_functions(module); !missing.empty()) {
