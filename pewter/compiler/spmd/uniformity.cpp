@@ -1,12 +1,12 @@
 #include "pewter/compiler/spmd/uniformity.h"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/PostDominators.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
@@ -59,11 +59,7 @@ bool is_always_uniform(const llvm::Instruction& instruction, unsigned width) {
 class Uniformity::Propagation {
  public:
   Propagation(Uniformity& result, llvm::Function& function, unsigned width)
-      : result_(result),
-        width_(width),
-        dominators_(function),
-        loops_(dominators_),
-        post_dominators_(function) {
+      : result_(result), width_(width), dominators_(function), loops_(dominators_) {
     order(function);
     for (Block& block : blocks_) {
       const llvm::Loop* own_loop = loops_.getLoopFor(block.block);
@@ -156,17 +152,51 @@ class Uniformity::Propagation {
 
   // Lanes leave `branch` by different ways.
   void part(const llvm::BasicBlock& branch) {
-    const llvm::DomTreeNode* tree_node = post_dominators_.getNode(&branch);
-    const llvm::BasicBlock* meeting = tree_node != nullptr && tree_node->getIDom() != nullptr
-                                          ? tree_node->getIDom()->getBlock()
-                                          : nullptr;
     mark_joins(branch);
-    // Where they meet again outside of a loop, some may have gone round it more often than others.
     for (const llvm::Loop* loop = loops_.getLoopFor(&branch);
-         loop != nullptr && (meeting == nullptr || !loop->contains(meeting));
-         loop = loop->getParentLoop()) {
+         loop != nullptr && leave_apart(branch, *loop); loop = loop->getParentLoop()) {
       if (result_.divergent_loops_.insert(loop->getHeader()).second) {
         mark_values_that_leave(*loop);
+      }
+    }
+  }
+
+  // Whether lanes that leave `branch` by different ways may leave a loop around it before they
+  // have met again in the same iteration.
+  bool leave_apart(const llvm::BasicBlock& branch, const llvm::Loop& loop) const {
+    std::set<int> reached;  // in the order of `order`, so that the first cannot be reached again
+    bool some_leave = false;
+    bool some_go_round = false;
+    llvm::SmallVector<const llvm::BasicBlock*, 8> next(llvm::successors(&branch));
+    while (true) {
+      while (!next.empty()) {
+        const llvm::BasicBlock* block = next.pop_back_val();
+        const Block& known = blocks_[numbers_.lookup(block)];
+        if (!loop.contains(block)) {
+          some_leave = true;
+        } else if (block == loop.getHeader()) {
+          some_go_round = true;
+        } else if (known.headed != nullptr && known.headed->contains(&branch)) {
+          // Those that go round an inner loop leave it later, by any exit.
+          llvm::SmallVector<llvm::BasicBlock*, 4> exits;
+          known.headed->getExitBlocks(exits);
+          next.append(exits.begin(), exits.end());
+        } else {
+          reached.insert(numbers_.lookup(block));
+        }
+      }
+      const bool have_met = reached.size() == 1 && !some_leave && !some_go_round;
+      if (have_met || reached.empty()) {
+        return !have_met && some_leave;
+      }
+      const int first = *reached.begin();
+      reached.erase(reached.begin());
+      for (const llvm::BasicBlock* block : llvm::successors(blocks_[first].block)) {
+        // A loop that the branch is not in is run through once.
+        const llvm::Loop* headed = blocks_[numbers_.lookup(block)].headed;
+        if (numbers_.lookup(block) > first || (headed != nullptr && headed->contains(&branch))) {
+          next.push_back(block);
+        }
       }
     }
   }
@@ -238,7 +268,6 @@ class Uniformity::Propagation {
   const unsigned width_;
   const llvm::DominatorTree dominators_;
   const llvm::LoopInfo loops_;
-  const llvm::PostDominatorTree post_dominators_;
   std::vector<Block> blocks_;  // in the order of `order`
   llvm::DenseMap<const llvm::BasicBlock*, int> numbers_;
   std::vector<const llvm::Instruction*> waiting_;

@@ -390,6 +390,31 @@ TEST_CASE("lanes keep what they brought along when ways meet again") {
       REQUIRE(out[i] == (i < 3 * (kLimit - 1) ? 9 : 7));
     }
   }
+  SUBCASE("out of a loop that others go round, into the one around it") {
+    std::vector<uint> out(33);
+    const std::vector<std::int8_t> in = {1, 5, 0, 3, 1, -1, 8, 9, 1, 7, 7};
+
+    gpu.run(head + R"(
+      kernel void f(device uint* out [[buffer(0)]], device const char* in [[buffer(1)]],
+                    constant uint& repeats [[buffer(2)]], uint2 position [[thread_position_in_grid]],
+                    uint2 size [[threads_per_grid]]) {
+        const uint i = position.y * size.x + position.x;
+        uint way = i + 100;
+        uint round = 0;
+        while (++round < 4) {
+          if (in[position.y] <= 1) continue;
+          for (uint k = 0; k < repeats; ++k) {
+          }
+          way = 1;
+        }
+        out[i] = way;
+      })",
+            "f", {.grid = size(3, 11), .group = size(3, 11)}, out, in, 3U);
+
+    for (uint i = 0; i < out.size(); ++i) {
+      REQUIRE(out[i] == (in[i / 3] <= 1 ? i + 100 : 1));
+    }
+  }
 }
 
 }  // namespace pewter
