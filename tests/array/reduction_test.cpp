@@ -239,6 +239,45 @@ TEST_CASE("softmax and logsumexp agree with a loop in double") {
   CHECK(logsumexp(array({-INFINITY, -INFINITY})).item<float>() == -INFINITY);
 }
 
+TEST_CASE("softmax of rows with numbers that are not finite") {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  // What stands in the middle of a row of zeros, and what the first and the middle element become.
+  struct Row {
+    float middle;
+    double first_result;
+    double middle_result;
+  };
+  constexpr std::size_t kLength = 40;
+  constexpr Row kRows[] = {{0, 1.0 / kLength, 1.0 / kLength},
+                           {kNan, kNan, kNan},
+                           {-kInfinity, 1.0 / (kLength - 1), 0},
+                           {kInfinity, kNan, kNan},
+                           {3e38F, 0, 1}};
+  // Several rows are computed one after the other.
+  constexpr std::size_t kRepeats = 60;
+  std::vector<float> values;
+  for (std::size_t r = 0; r < kRepeats * std::size(kRows); ++r) {
+    values.resize(values.size() + kLength);
+    values[values.size() - kLength / 2] = kRows[r % std::size(kRows)].middle;
+  }
+  const auto rows = static_cast<std::int64_t>(kRepeats * std::size(kRows));
+  const array result = softmax(array(values, {rows, std::int64_t{kLength}}), -1);
+  const float* elements = result.data<float>();
+
+  const auto agrees = [](float got, double expected) {
+    return std::isnan(expected) ? std::isnan(got) : std::abs(got - expected) < 1e-6;
+  };
+  for (std::size_t r = 0; r < kRepeats * std::size(kRows); ++r) {
+    CAPTURE(r);
+    const Row& row = kRows[r % std::size(kRows)];
+    REQUIRE(agrees(elements[r * kLength], row.first_result));
+    REQUIRE(agrees(elements[r * kLength + kLength / 2], row.middle_result));
+  }
+  const float low = -kInfinity;
+  CHECK(std::isnan(softmax(array({low, low, low}), -1).data<float>()[1]));
+}
+
 TEST_CASE("running sums and their relatives") {
   for (const std::int64_t length : {1, 31, 32, 33, 1025}) {
     const std::vector<double> values =

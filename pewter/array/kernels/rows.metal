@@ -41,6 +41,11 @@ inline void for_each_position(uint length, uint lane, Visit visit) {
   }
 }
 
+// One instruction, where max has to take care of either being NaN; a NaN that is `b` does not count.
+inline float larger(float a, float b) {
+  return b > a ? b : a;
+}
+
 // Calls `visit(row, next)` with the rows of a group. While it computes a row it reads the next, so that memory and
 // arithmetic are busy together; the last row is its own next.
 template <typename Visit>
@@ -61,24 +66,29 @@ kernel void softmax(const device T* in [[buffer(0)]],
   constexpr bool kKeeps = sizeof(T) == 4;
   const ulong first = ulong(group) * rows.per_group * rows.length;
   float high = -INFINITY;
-  for_each_position(rows.length, lane, [&](uint i) { high = max(high, float(in[first + i])); });
+  for_each_position(rows.length, lane, [&](uint i) { high = larger(high, float(in[first + i])); });
   for_each_row(rows, group, [&](ulong row, ulong next) {
     const float shared_high = row_max(high);
     // Rows of minus infinity become NaN by the division below, as 0 / 0.
     const float origin = isinf(shared_high) && shared_high < 0 ? 0.0f : shared_high;
     float sum = 0;
-    high = -INFINITY;
+    float ahead = -INFINITY;
     for_each_position(rows.length, lane, [&](uint i) {
       const float value = fast::exp(float(in[row + i]) - origin);
-      high = max(high, float(in[next + i]));
       if (kKeeps) {
         out[row + i] = T(value);
       }
       sum += value;
+      // An element of each cache line, so that the next row is near when all of it is looked at below.
+      const uint line = i - lane;
+      ahead = larger(ahead, float(in[next + line]));
+      ahead = larger(ahead, float(in[next + min(line + 16, rows.length - 1)]));
     });
     const float scale = 1.0f / row_sum(sum);
+    high = ahead;
     for_each_position(rows.length, lane, [&](uint i) {
       out[row + i] = T((kKeeps ? float(out[row + i]) : fast::exp(float(in[row + i]) - origin)) * scale);
+      high = larger(high, float(in[next + i]));
     });
   });
 }
