@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -164,7 +165,8 @@ class Uniformity::Propagation {
   // Whether lanes that leave `branch` by different ways may leave a loop around it before they
   // have met again in the same iteration.
   bool leave_apart(const llvm::BasicBlock& branch, const llvm::Loop& loop) const {
-    std::set<int> reached;  // in the order of `order`, so that the first cannot be reached again
+    std::set<int> reached;  // in the order of `order`, so that the first is not reached again
+    llvm::BitVector seen(static_cast<unsigned>(blocks_.size()));  // but in irreducible control flow
     bool some_leave = false;
     bool some_go_round = false;
     llvm::SmallVector<const llvm::BasicBlock*, 8> next(llvm::successors(&branch));
@@ -181,8 +183,9 @@ class Uniformity::Propagation {
           llvm::SmallVector<llvm::BasicBlock*, 4> exits;
           known.headed->getExitBlocks(exits);
           next.append(exits.begin(), exits.end());
-        } else {
-          reached.insert(numbers_.lookup(block));
+        } else if (const int number = numbers_.lookup(block); !seen[number]) {
+          seen.set(number);
+          reached.insert(number);
         }
       }
       const bool have_met = reached.size() == 1 && !some_leave && !some_go_round;

@@ -417,4 +417,50 @@ TEST_CASE("lanes keep what they brought along when ways meet again") {
   }
 }
 
+TEST_CASE("lanes enter a loop in its middle") {
+  const Gpu gpu;
+  constexpr uint kRepeats = 3;
+  std::vector<uint> out(50);
+
+  gpu.run(R"(
+    #include <metal_stdlib>
+    kernel void f(device uint* out [[buffer(0)]], constant uint& repeats [[buffer(1)]],
+                  uint i [[thread_position_in_grid]]) {
+      uint sum = 0;
+      for (uint k = 0; k < repeats; ++k) {
+        uint left = i % 5 + k;
+        switch (i & 1) {
+          case 0:
+            do {
+              sum = sum * 3 + 1;
+              if (sum % 7 == i % 7) break;
+          case 1:
+              sum += left;
+            } while (left-- != 0);
+        }
+      }
+      out[i] = sum;
+    })",
+          "f", {.grid = size(50), .group = size(50)}, out, kRepeats);
+
+  for (uint i = 0; i < out.size(); ++i) {
+    uint sum = 0;
+    for (uint k = 0; k < kRepeats; ++k) {
+      uint left = i % 5 + k;
+      bool begins = (i & 1) == 0;
+      do {
+        if (begins) {
+          sum = sum * 3 + 1;
+          if (sum % 7 == i % 7) {
+            break;
+          }
+        }
+        begins = true;
+        sum += left;
+      } while (left-- != 0);
+    }
+    REQUIRE(out[i] == sum);
+  }
+}
+
 }  // namespace pewter
