@@ -8,6 +8,12 @@ namespace {
 // Structures larger than this are gathered: most of what would be loaded is not wanted.
 constexpr unsigned kMaxStride = 8;
 
+/// What is certain of an address that is some elements away from that of an access.
+llvm::Align align_of_elements(llvm::Instruction& access, const llvm::DataLayout& layout) {
+  return llvm::commonAlignment(llvm::getLoadStoreAlignment(&access),
+                               layout.getTypeStoreSize(llvm::getLoadStoreType(&access)));
+}
+
 }  // namespace
 
 /// Elements from lane to lane, when it is the same number between all of them and a small one.
@@ -137,6 +143,7 @@ bool Emitter::emit_interleaved_load(llvm::LoadInst& load) {
   // constant.
   const std::int64_t back = static_cast<std::int64_t>(group->elements[0]) *
                             static_cast<std::int64_t>(layout_.getTypeStoreSize(type));
+  const llvm::Align align = align_of_elements(load, layout_);
   llvm::SmallVector<Chunks, 8> results(group->members.size());
   for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
     ++tally_.strided_accesses;
@@ -150,8 +157,7 @@ bool Emitter::emit_interleaved_load(llvm::LoadInst& load) {
       // The last one ends where the structures do.
       starts.push_back(std::min(at, total - per_chunk));
       parts.push_back(builder_.CreateAlignedLoad(
-          chunk_type(type), builder_.CreateConstGEP1_32(type, start, starts.back()),
-          load.getAlign()));
+          chunk_type(type), builder_.CreateConstGEP1_32(type, start, starts.back()), align));
     }
     for (std::size_t i = 0; i < group->members.size(); ++i) {
       results[i].push_back(pick_elements(parts, starts, group->elements[i], group->stride));
@@ -235,8 +241,9 @@ bool Emitter::emit_interleaved_store(llvm::StoreInst& store) {
             order);
         joined = joined == nullptr ? picked : builder_.CreateShuffleVector(joined, picked, blend);
       }
-      builder_.CreateAlignedStore(
-          joined, builder_.CreateConstGEP1_32(type, start, part * per_chunk), store.getAlign());
+      builder_.CreateAlignedStore(joined,
+                                  builder_.CreateConstGEP1_32(type, start, part * per_chunk),
+                                  align_of_elements(store, layout_));
     }
   }
   clear_accessor();

@@ -455,4 +455,50 @@ TEST_CASE("vectors of three elements come back from functions and branches as th
   }
 }
 
+TEST_CASE("members that are aligned for more than their size") {
+  const Gpu gpu;
+  const std::string head = "#include <metal_stdlib>\nusing namespace metal;\n";
+
+  SUBCASE("of a thread's own structure") {
+    std::vector<uint> out(64);
+
+    gpu.run(head + R"(
+      struct Record { int3 vector; short number; };
+      kernel void f(device uint* out [[buffer(0)]], device atomic_uint* counter [[buffer(1)]],
+                    uint i [[thread_position_in_grid]]) {
+        Record record;
+        record.vector = int3(1, 2, 3);
+        record.number = short(i % 5);
+        atomic_fetch_add_explicit(counter, 1u, memory_order_relaxed);
+        const uint sum = i * 7 + uint(record.number);
+        out[i] = sum + uint(record.vector[sum % 3]);
+      })",
+            "f", {.grid = size(64), .group = size(64)}, out, std::vector<uint>(1));
+
+    for (uint i = 0; i < out.size(); ++i) {
+      const uint sum = i * 7 + i % 5;
+      REQUIRE(out[i] == sum + 1 + sum % 3);
+    }
+  }
+  SUBCASE("of structures side by side in a buffer") {
+    std::vector<std::uint16_t> in(64 * 8);
+    for (uint i = 0; i < in.size(); ++i) {
+      in[i] = static_cast<std::uint16_t>(i * 3);
+    }
+    std::vector<uint> out(64);
+
+    gpu.run(head + R"(
+      struct alignas(16) Record { ushort number; };
+      kernel void f(device uint* out [[buffer(0)]], device const Record* in [[buffer(1)]],
+                    uint i [[thread_position_in_grid]]) {
+        out[i] = in[i].number;
+      })",
+            "f", {.grid = size(64), .group = size(64)}, out, in);
+
+    for (uint i = 0; i < out.size(); ++i) {
+      REQUIRE(out[i] == in[i * 8]);
+    }
+  }
+}
+
 }  // namespace pewter
