@@ -1,5 +1,7 @@
 #include "pewter/compiler/spmd/control_flow.h"
 
+#include <set>
+
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/IR/CFG.h"
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <map>
-#include <set>
 #include <vector>
 
 #include "llvm/Analysis/LoopInfo.h"

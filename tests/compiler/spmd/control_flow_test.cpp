@@ -10,6 +10,8 @@ using test::Gpu;
 using test::size;
 using test::uint;
 
+const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
+
 // clang-format off
 PEWTER_SHARED(uint, early_return, (uint i, uint x), {
   if (i % 3 == 0) return x;
@@ -282,12 +284,11 @@ TEST_CASE("a division by the lane's number is right where lane 0 does not divide
 
 TEST_CASE("lanes that skip a division do not decide about it") {
   const Gpu gpu;
-  const std::string head = "#include <metal_stdlib>\nusing namespace metal;\n";
 
   SUBCASE("by zero, of constants") {
     std::vector<uint> out(8);
 
-    gpu.run(head + R"(
+    gpu.run(kHead + R"(
       kernel void f(device uint* out [[buffer(0)]], uint2 position [[thread_position_in_grid]],
                     uint lane [[thread_index_in_simdgroup]]) {
         const uint divisor = reverse_bits(lane);
@@ -304,7 +305,7 @@ TEST_CASE("lanes that skip a division do not decide about it") {
     constexpr uint kCount = 4;
     std::vector<uint> out(300);
 
-    gpu.run(head + R"(
+    gpu.run(kHead + R"(
       kernel void f(device uint* out [[buffer(0)]], constant int& divisor [[buffer(1)]],
                     constant uint& count [[buffer(2)]], uint i [[thread_position_in_grid]],
                     uint simdgroup [[simdgroup_index_in_threadgroup]]) {
@@ -327,7 +328,6 @@ TEST_CASE("lanes that skip a division do not decide about it") {
 
 TEST_CASE("lanes keep what they brought along when ways meet again") {
   const Gpu gpu;
-  const std::string head = "#include <metal_stdlib>\nusing namespace metal;\n";
 
   SUBCASE("after branches that were uniform on each way") {
     constexpr uint kOther = 1000;
@@ -338,7 +338,7 @@ TEST_CASE("lanes keep what they brought along when ways meet again") {
         CAPTURE(repeats);
         std::vector<uint> out(36);
 
-        gpu.run(head + R"(
+        gpu.run(kHead + R"(
           kernel void f(device uint* out [[buffer(0)]], device const ushort* in [[buffer(1)]],
                         constant ushort& limit [[buffer(2)]], constant uint& repeats [[buffer(3)]],
                         constant uint& other [[buffer(4)]],
@@ -367,7 +367,7 @@ TEST_CASE("lanes keep what they brought along when ways meet again") {
     std::vector<uint> out(50);
     constexpr uint kLimit = 10;
 
-    gpu.run(head + R"(
+    gpu.run(kHead + R"(
       kernel void f(device uint* out [[buffer(0)]], device uint* marks [[buffer(1)]],
                     constant uint& limit [[buffer(2)]], uint i [[thread_position_in_grid]]) {
         uint way = 0;
@@ -394,7 +394,7 @@ TEST_CASE("lanes keep what they brought along when ways meet again") {
     std::vector<uint> out(33);
     const std::vector<std::int8_t> in = {1, 5, 0, 3, 1, -1, 8, 9, 1, 7, 7};
 
-    gpu.run(head + R"(
+    gpu.run(kHead + R"(
       kernel void f(device uint* out [[buffer(0)]], device const char* in [[buffer(1)]],
                     constant uint& repeats [[buffer(2)]], uint2 position [[thread_position_in_grid]],
                     uint2 size [[threads_per_grid]]) {
@@ -422,8 +422,7 @@ TEST_CASE("lanes enter a loop in its middle") {
   constexpr uint kRepeats = 3;
   std::vector<uint> out(50);
 
-  gpu.run(R"(
-    #include <metal_stdlib>
+  gpu.run(kHead + R"(
     kernel void f(device uint* out [[buffer(0)]], constant uint& repeats [[buffer(1)]],
                   uint i [[thread_position_in_grid]]) {
       uint sum = 0;

@@ -457,12 +457,11 @@ TEST_CASE("vectors of three elements come back from functions and branches as th
 
 TEST_CASE("members that are aligned for more than their size") {
   const Gpu gpu;
-  const std::string head = "#include <metal_stdlib>\nusing namespace metal;\n";
 
   SUBCASE("of a thread's own structure") {
     std::vector<uint> out(64);
 
-    gpu.run(head + R"(
+    gpu.run(kHead + R"(
       struct Record { int3 vector; short number; };
       kernel void f(device uint* out [[buffer(0)]], device atomic_uint* counter [[buffer(1)]],
                     uint i [[thread_position_in_grid]]) {
@@ -487,7 +486,7 @@ TEST_CASE("members that are aligned for more than their size") {
     }
     std::vector<uint> out(64);
 
-    gpu.run(head + R"(
+    gpu.run(kHead + R"(
       struct alignas(16) Record { ushort number; };
       kernel void f(device uint* out [[buffer(0)]], device const Record* in [[buffer(1)]],
                     uint i [[thread_position_in_grid]]) {
