@@ -74,6 +74,7 @@ enum class Outcome : std::uint8_t {
   StackOverflow,
   Timeout,
   OutOfMemory,
+  Ending,
 };
 
 /// What the thread, its signal handlers and the thread that waits for it know of each other.
@@ -100,6 +101,22 @@ struct Work {
 
 constinit thread_local Work* current_work __attribute__((tls_model("initial-exec"))) = nullptr;
 constinit SignalChain chain;
+
+/// The program is about to end, and with it what Clang and LLVM keep in static variables.
+std::atomic<bool> is_ending = false;
+std::atomic<int> running_work = 0;
+pid_t owner = 0;
+/// Longer than it takes to stop any work; a thread that cannot be stopped must not keep the
+/// program.
+constexpr int kMaxEndMs = 2000;
+
+class RunningWork {
+ public:
+  RunningWork() { ++running_work; }
+  ~RunningWork() { --running_work; }
+  RunningWork(const RunningWork&) = delete;
+  RunningWork& operator=(const RunningWork&) = delete;
+};
 
 /// Where the machine code of Clang, LLVM and this library is: a thread that is stopped there holds
 /// no lock of the C library.
@@ -161,6 +178,23 @@ bool is_in_compiler(const void* context) {
   }
 }
 
+void set_reason(Work& work, const char* reason) {
+  std::strncpy(work.reason.data(), reason, work.reason.size() - 1);
+}
+
+// Registered once LLVM is loaded, so it runs before LLVM's own variables are destroyed. A child
+// process has a copy of the counter, and none of the threads.
+void end_all_work() {
+  if (current_work != nullptr) {
+    set_reason(*current_work, "internal compiler error: it called exit");
+    end_work(*current_work, Outcome::Abandoned);
+  }
+  is_ending.store(true);
+  for (int ms = 0; ms < kMaxEndMs && getpid() == owner && running_work.load() > 0; ++ms) {
+    usleep(1000);
+  }
+}
+
 void on_fault(int signal, siginfo_t* info, void* context) {
   Work* work = current_work;
   // A code above zero means that an instruction did it, not kill(); abort() sends its signal.
@@ -196,6 +230,9 @@ void on_stop(int signal, siginfo_t* info, void* context) {
     if (work->is_greedy.load()) {
       end_work(*work, Outcome::OutOfMemory);
     }
+    if (is_ending.load()) {
+      end_work(*work, Outcome::Ending);
+    }
   }
 }
 
@@ -205,15 +242,13 @@ void install_handlers() {
   if (code_ranges[0].end == 0) {
     std::size_t count = 0;
     dl_iterate_phdr(add_code_ranges, &count);
+    owner = getpid();
+    std::atexit(&end_all_work);
   }
   for (const int signal : kFaultSignals) {
     chain.install(signal, &on_fault);
   }
   chain.install(kStopSignal, &on_stop);
-}
-
-void set_reason(Work& work, const char* reason) {
-  std::strncpy(work.reason.data(), reason, work.reason.size() - 1);
 }
 
 void* run_thread(void* argument) {
@@ -342,7 +377,8 @@ void wait_for(Work& work, pthread_t thread) {
     if (takes_too_much(work, before)) {
       work.is_greedy.store(true);
     }
-    must_stop = work.is_late.load() || work.is_greedy.load() || work.overflowed.load();
+    must_stop =
+        work.is_late.load() || work.is_greedy.load() || work.overflowed.load() || is_ending.load();
     if (must_stop) {
       pthread_sigqueue(thread, kStopSignal, sigval{});
     }
@@ -386,6 +422,8 @@ std::string describe(const Work& work) {
     case Outcome::OutOfMemory:
       return fmt::format("compiling took more than {} MiB of memory; make the text simpler",
                          memory_limit() >> 20);
+    case Outcome::Ending:
+      return "the program is ending";
   }
   return "";
 }
@@ -401,6 +439,10 @@ void abandon_work(const char* reason) {
 
 Result<void> run_compiler(const std::function<void()>& body) {
   install_handlers();
+  const RunningWork running;
+  if (is_ending.load()) {
+    return failure("the program is ending");
+  }
   auto work = std::make_unique<Work>();
   void* mapping = mmap(nullptr, kMappingBytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <map>
 #include <string>
@@ -65,14 +66,16 @@ TEST_CASE("kernels compile for AArch64 as programs of vectors, and are not loade
   }
 }
 
-TEST_CASE("processors with AVX-512 get vectors of sixteen lanes") {
+TEST_CASE("processors with AVX-512 get vectors of sixteen lanes, and rows of eight for matrices") {
   for (const std::string kernel : {"saxpy", "total", "product"}) {
     CAPTURE(kernel);
     const ProcessResult result = compiled_for("x86-64-v4", kernel);
 
+    const bool has_rows = kernel == "product";
     CHECK(contains(result.errors, "threads at a time"));
-    CHECK(contains(result.errors, "\"prefer-vector-width\"=\"512\""));
-    CHECK(contains(result.errors, "<16 x float>"));
+    CHECK(contains(result.errors,
+                   fmt::format("\"prefer-vector-width\"=\"{}\"", has_rows ? 256 : 512)));
+    CHECK(contains(result.errors, has_rows ? "<8 x float>" : "<16 x float>"));
     // It runs where the processor has them; elsewhere its fault is reported.
     CHECK((result.code == 0 || contains(result.errors, "illegal instruction")));
   }
@@ -130,6 +133,55 @@ TEST_CASE("nothing but sums and positions waits with a thread at a barrier") {
   const int bytes = std::stoi(text.substr(text.find("able(", begin) + 5));
   // 128 of sums, and less than twice that of addresses.
   CHECK(bytes < 384);
+}
+
+TEST_CASE("a tree of sums stays in registers where a program is its whole group") {
+  const TemporaryDirectory directory;
+  const ProcessResult result = pewter_command(
+      {"run", directory.write("k.metal", R"(#include <metal_stdlib>
+using namespace metal;
+
+kernel void tree(device const float* x, device float* out, uint i [[thread_position_in_grid]],
+                 uint l [[thread_index_in_threadgroup]], uint g [[threadgroup_position_in_grid]]) {
+  threadgroup float partial[128];
+  partial[l] = x[i];
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+  for (uint offset = 64; offset > 0; offset /= 2) {
+    if (l < offset) partial[l] += partial[l + offset];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+  }
+  if (l == 0) out[g] = partial[0];
+}
+)"),
+       "--grid", "1024", "--group", "128", "--buffer", "0=zeros:f32:1024", "--buffer",
+       "1=zeros:f32:8"},
+      {{"PEWTER_TARGET", "x86-64-v3"}, {"PEWTER_LOG", "ir"}, {"PEWTER_CACHE", "off"}});
+
+  REQUIRE(result.code == 0);
+  const std::size_t entry = result.errors.rfind("define void @pewter_entry");
+  REQUIRE(entry != std::string::npos);
+  const std::string code = result.errors.substr(entry);
+  CHECK(contains(code, "fadd"));
+  CHECK(!contains(code, "!pewter.threadgroup_memory"));
+  CHECK(!contains(code, "alloca"));
+}
+
+TEST_CASE("indices of single lanes are taken out of vectors by words") {
+  const TemporaryDirectory directory;
+  const ProcessResult result = pewter_command(
+      {"run", directory.write("k.metal", R"(#include <metal_stdlib>
+using namespace metal;
+
+kernel void count(device const uchar* in, device atomic_uint* out,
+                  uint i [[thread_position_in_grid]]) {
+  atomic_fetch_add_explicit(&out[in[i]], 1u, memory_order_relaxed);
+}
+)"),
+       "--grid", "1024", "--buffer", "0=zeros:u8:1024", "--buffer", "1=zeros:u32:256"},
+      {{"PEWTER_TARGET", "x86-64-v4"}, {"PEWTER_LOG", "ir"}, {"PEWTER_CACHE", "off"}});
+
+  CHECK(contains(result.errors, "freeze <16 x i8>"));
+  CHECK(contains(result.errors, "extractelement <2 x i64>"));
 }
 
 TEST_CASE("a library's own macros choose how its kernels run") {

@@ -25,6 +25,8 @@
 #include "pewter/compiler/codegen/threadgroup_memory.h"
 #include "pewter/compiler/spmd/gather_lowering.h"
 #include "pewter/compiler/spmd/group_entry.h"
+#include "pewter/compiler/spmd/group_memory.h"
+#include "pewter/compiler/spmd/index_extraction.h"
 #include "pewter/compiler/spmd/instruction_order.h"
 #include "pewter/compiler/spmd/program.h"
 #include "pewter/compiler/spmd/unrolling.h"
@@ -38,6 +40,9 @@ namespace {
 constexpr unsigned kSmallInstructions = 150;
 // Beyond this, compiling takes longer than running ever will.
 constexpr unsigned kMaxInstructions = 20'000;
+
+// The same for what all chunks of a program have together, whatever width was asked for.
+constexpr unsigned kMaxProgramInstructions = 2 * kMaxInstructions;
 
 // Before anything is optimised. The largest kernels of MLX and llama.cpp have 125,000.
 constexpr std::uint64_t kMaxExpandedInstructions = 2'000'000;
@@ -217,13 +222,17 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   hints.uses_simdgroup = code.uses_simdgroup;
   hints.uses_barriers = code.uses_barriers;
   hints.group_threads = is_exact ? size_x * size_y * size_z : 0;
-  hints.per_chunk = spmd::lanes_per_chunk(machine);
+  hints.per_chunk = spmd::lanes_per_chunk(machine, thread);
   spmd::Lanes lanes;
   lanes.width = plan.lanes != 0 ? plan.lanes : spmd::choose_width(thread, hints);
   if (code.uses_simdgroup) {
     lanes.width = std::max(lanes.width, abi::kSimdWidth);
   }
   lanes.per_chunk = std::min(hints.per_chunk, lanes.width);
+  while (lanes.width > abi::kSimdWidth &&
+         thread.getInstructionCount() * lanes.width > kMaxProgramInstructions * lanes.per_chunk) {
+    lanes.width /= 2;
+  }
   lanes.others_wait = !is_exact || hints.group_threads > lanes.width;
   code.depends_on_shape = uses_position(module);
   code.gains_from_size = !is_exact && plan.lanes == 0 && spmd::can_run_whole_groups(thread, hints);
@@ -244,6 +253,11 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   if (auto sound = verify(module, "vectorisation"); !sound) {
     return sound.error();
   }
+  optimiser.fold_programs(module);
+  if (!lanes.others_wait && code.threadgroup_bytes > 0) {
+    spmd::keep_group_memory(*module.getFunction(kEntryFunction), code.threadgroup_bytes,
+                            optimiser.functions());
+  }
   optimiser.optimise_programs(module);
   code.program_bytes = spmd::resolve_program_bytes(module);
   for (llvm::Function& function : module) {
@@ -253,6 +267,9 @@ Result<KernelCode> compile_programs(llvm::Module& module,
     function.addFnAttr("stackrealign");
   }
   spmd::lower_gathers(module);
+  for (llvm::Function& function : module) {
+    spmd::extract_indices_by_words(function);
+  }
   code.runs_whole_groups = true;
   code.explanation.mode = ExecutionMode::Spmd;
   code.explanation.lanes = lanes.width;

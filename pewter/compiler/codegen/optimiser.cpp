@@ -138,7 +138,7 @@ void Optimiser::simplify(llvm::Module& module) {
   run(passes, module);
 }
 
-void Optimiser::optimise_programs(llvm::Module& module) {
+void Optimiser::fold_programs(llvm::Module& module) {
   // The thread function has been through LLVM's own pipeline, so only what lanes brought is left to
   // do: values and masks of several chunks that are the same, addresses that loops share, code that
   // the loop around the programs shows to be dead.
@@ -156,6 +156,11 @@ void Optimiser::optimise_programs(llvm::Module& module) {
   first.addPass(llvm::InstSimplifyPass());
   first.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(first)));
+  run(passes, module);
+}
+
+void Optimiser::optimise_programs(llvm::Module& module) {
+  llvm::ModulePassManager passes;
   passes.addPass(llvm::createModuleToPostOrderCGSCCPassAdaptor(
       llvm::CoroSplitPass(is_cheaper_than_keeping, true)));
   passes.addPass(llvm::CoroCleanupPass());

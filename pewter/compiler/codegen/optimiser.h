@@ -32,6 +32,9 @@ class Optimiser {
   /// Programs, before lanes: a thread function that is simple, and not yet unrolled for speed.
   void simplify(llvm::Module& module);
 
+  /// Programs, once they are emitted: inlines them and folds their masks.
+  void fold_programs(llvm::Module& module);
+
   /// Programs, at the end.
   void optimise_programs(llvm::Module& module);
 

@@ -1,12 +1,15 @@
 #include <algorithm>
 
+#include "llvm/Analysis/VectorUtils.h"
+
 #include "pewter/compiler/spmd/emitter.h"
 #include "pewter/compiler/spmd/lane_addresses.h"
 
 namespace pewter::compiler::spmd {
 namespace {
 
-constexpr unsigned kLanes = 8;
+// Lanes whose rows are transposed together; chunks are one or more of these blocks.
+constexpr unsigned kBlock = 8;
 constexpr std::int64_t kElementBytes = 4;
 
 // Elements and pairs of them from two vectors in turn, in each half of the vectors.
@@ -68,7 +71,7 @@ std::vector<llvm::Instruction*> Emitter::find_row(llvm::Instruction& first) cons
 /// Whether lanes reach for words of their own, apart from each other.
 bool Emitter::may_be_row(llvm::Instruction& access) const {
   llvm::Type* type = llvm::getLoadStoreType(&access);
-  if (lanes_.per_chunk != kLanes || access.isAtomic() || access.isVolatile() ||
+  if (lanes_.per_chunk % kBlock != 0 || access.isAtomic() || access.isVolatile() ||
       layout_.getTypeStoreSize(type) != kElementBytes || type->isIntegerTy(1)) {
     return false;
   }
@@ -88,7 +91,7 @@ std::vector<llvm::Value*> Emitter::row_addresses(llvm::Instruction& access,
                           lane_pointers(pointer, chunk, pattern(pointer, chunk, kElementBytes)));
   llvm::Value* lanes = mask_.empty() ? nullptr : active(chunk);
   std::vector<llvm::Value*> result;
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
+  for (unsigned lane = 0; lane < lanes_.per_chunk; ++lane) {
     llvm::Value* address = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), addresses.at(lane),
                                                        static_cast<std::uint64_t>(back));
     if (lanes != nullptr) {
@@ -134,14 +137,20 @@ bool Emitter::emit_transposed_load(llvm::LoadInst& load) {
     for (llvm::Value* address : row_addresses(load, *row[0], chunk)) {
       rows.push_back(builder_.CreateAlignedLoad(row_type, address, align));
     }
-    Row pairs{};
-    for (unsigned lane = 0; lane < kRow; ++lane) {
-      pairs[lane] =
-          builder_.CreateShuffleVector(rows[lane], rows[lane + kRow], {0, 1, 2, 3, 4, 5, 6, 7});
+    std::vector<llvm::SmallVector<llvm::Value*, 2>> blocks(kRow);
+    for (unsigned first = 0; first < lanes_.per_chunk; first += kBlock) {
+      Row pairs{};
+      for (unsigned lane = 0; lane < kRow; ++lane) {
+        pairs[lane] =
+            llvm::concatenateVectors(builder_, {rows[first + lane], rows[first + lane + kRow]});
+      }
+      const auto transposed = transpose(pairs);
+      for (unsigned i = 0; i < kRow; ++i) {
+        blocks[i].push_back(transposed[i]);
+      }
     }
-    const auto transposed = transpose(pairs);
     for (unsigned i = 0; i < kRow; ++i) {
-      columns[i].push_back(transposed[i]);
+      columns[i].push_back(llvm::concatenateVectors(builder_, blocks[i]));
     }
     rows_of_loads_[{row[0], chunk}] = std::move(rows);
   }
@@ -206,20 +215,24 @@ bool Emitter::emit_transposed_store(llvm::StoreInst& store) {
     if (const auto* loaded = loaded_rows(row, chunk)) {
       rows = *loaded;
     } else {
-      Row columns{};
-      for (unsigned i = 0; i < kRow; ++i) {
-        columns[i] = vector(llvm::cast<llvm::StoreInst>(row[i])->getValueOperand())[chunk];
-      }
-      rows.resize(kLanes);
-      const auto pairs = transpose(columns);
-      for (unsigned lane = 0; lane < kRow; ++lane) {
-        rows[lane] = builder_.CreateShuffleVector(pairs[lane], {0, 1, 2, 3});
-        rows[lane + kRow] = builder_.CreateShuffleVector(pairs[lane], {4, 5, 6, 7});
+      rows.resize(lanes_.per_chunk);
+      for (unsigned first = 0; first < lanes_.per_chunk; first += kBlock) {
+        Row columns{};
+        for (unsigned i = 0; i < kRow; ++i) {
+          columns[i] = builder_.CreateShuffleVector(
+              vector(llvm::cast<llvm::StoreInst>(row[i])->getValueOperand())[chunk],
+              llvm::createSequentialMask(first, kBlock, 0));
+        }
+        const auto pairs = transpose(columns);
+        for (unsigned lane = 0; lane < kRow; ++lane) {
+          rows[first + lane] = builder_.CreateShuffleVector(pairs[lane], {0, 1, 2, 3});
+          rows[first + lane + kRow] = builder_.CreateShuffleVector(pairs[lane], {4, 5, 6, 7});
+        }
       }
     }
     set_accessor(store.getPointerOperand(), chunk);
     const auto addresses = row_addresses(store, *row[0], chunk);
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
+    for (unsigned lane = 0; lane < lanes_.per_chunk; ++lane) {
       builder_.CreateAlignedStore(builder_.CreateBitCast(rows[lane], row_type), addresses[lane],
                                   align);
     }

@@ -121,12 +121,12 @@ llvm::Value* load_run(Builder& builder,
 
 /// Replaces an access whose mask is known by one of the active lanes alone. Masked instructions are
 /// slow, and what they store cannot be loaded again at once.
-bool narrow(llvm::IntrinsicInst& access) {
+void narrow(llvm::IntrinsicInst& access) {
   const llvm::Intrinsic::ID id = access.getIntrinsicID();
   const bool is_store = id == llvm::Intrinsic::masked_store;
   const bool is_gather = id == llvm::Intrinsic::masked_gather;
   if (!is_store && !is_gather && id != llvm::Intrinsic::masked_load) {
-    return false;
+    return;
   }
   const unsigned first = is_store ? 1 : 0;
   llvm::Value* address = access.getArgOperand(first);
@@ -134,7 +134,7 @@ bool narrow(llvm::IntrinsicInst& access) {
   auto* type = llvm::cast<llvm::FixedVectorType>(is_store ? access.getArgOperand(0)->getType()
                                                           : access.getType());
   if (!run || run->count == 0) {
-    return false;
+    return;
   }
   const llvm::Align alignment(
       llvm::cast<llvm::ConstantInt>(access.getArgOperand(first + 1))->getZExtValue());
@@ -142,7 +142,7 @@ bool narrow(llvm::IntrinsicInst& access) {
   if (is_gather) {
     address = address_of_run(builder, address, *run, type->getElementType());
     if (address == nullptr) {
-      return false;
+      return;
     }
   } else {
     address = builder.CreateConstGEP1_32(type->getElementType(), address, run->first);
@@ -161,18 +161,25 @@ bool narrow(llvm::IntrinsicInst& access) {
         load_run(builder, type, *run, address, element_alignment, access.getArgOperand(3)));
   }
   access.eraseFromParent();
-  return true;
 }
 
 }  // namespace
 
+void narrow_known_accesses(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction)) {
+      narrow(*intrinsic);
+    }
+  }
+}
+
 void lower_gathers(llvm::Module& module) {
   for (llvm::Function& function : module) {
+    narrow_known_accesses(function);
     std::vector<llvm::IntrinsicInst*> found;
-    for (llvm::Instruction& instruction :
-         llvm::make_early_inc_range(llvm::instructions(function))) {
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
       auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-      if (intrinsic != nullptr && !narrow(*intrinsic) &&
+      if (intrinsic != nullptr &&
           (intrinsic->getIntrinsicID() == llvm::Intrinsic::masked_gather ||
            intrinsic->getIntrinsicID() == llvm::Intrinsic::masked_scatter)) {
         found.push_back(intrinsic);

@@ -20,7 +20,7 @@ constexpr unsigned kRegisters = 16;
 constexpr unsigned kMinChunks = 2;
 // Functions beyond this size are slow to compile for many lanes, and have enough work for few.
 constexpr unsigned kLargeInstructions = 1000;
-constexpr unsigned kMaxChunks = 8;
+constexpr unsigned kMaxLanes = 64;
 // Kernels with barriers run whole groups at once up to these sizes.
 constexpr unsigned kMaxWholeGroup = 256;
 constexpr unsigned kMaxWholeGroupInstructions = 700;
@@ -95,12 +95,12 @@ std::optional<unsigned> most_kept_values(llvm::Function& thread, bool with_strea
 
 }  // namespace
 
-unsigned lanes_per_chunk(const llvm::TargetMachine& machine) {
+unsigned lanes_per_chunk(const llvm::TargetMachine& machine, llvm::Function& thread) {
   constexpr unsigned kLanes = 8;
   constexpr unsigned kWideLanes = 16;
   const bool is_x86 = machine.getTargetTriple().getArch() == llvm::Triple::x86_64;
-  return is_x86 && machine.getMCSubtargetInfo()->checkFeatures("+avx512vl,+avx512dq") ? kWideLanes
-                                                                                      : kLanes;
+  const bool is_wide = is_x86 && machine.getMCSubtargetInfo()->checkFeatures("+avx512vl,+avx512dq");
+  return is_wide && !multiplies_matrices(thread) ? kWideLanes : kLanes;
 }
 
 bool can_run_whole_groups(llvm::Function& thread, const WidthHints& hints) {
@@ -124,13 +124,17 @@ unsigned choose_width(llvm::Function& thread, const WidthHints& hints) {
   if (thread.getInstructionCount() > kLargeInstructions) {
     return kMinChunks * hints.per_chunk;
   }
+  // More lanes than a group has would only cost code.
+  const unsigned most_lanes =
+      hints.group_threads == 0
+          ? kMaxLanes
+          : std::clamp(std::bit_ceil(hints.group_threads), kMinChunks * hints.per_chunk, kMaxLanes);
   const auto most = most_kept_values(thread, true);
   if (!most) {
-    return abi::kSimdWidth;
+    return std::min(abi::kSimdWidth, most_lanes);
   }
-  const unsigned chunks =
-      std::clamp(std::bit_floor(kRegisters / (*most + 1)), kMinChunks, kMaxChunks);
-  return chunks * hints.per_chunk;
+  const unsigned chunks = std::max(std::bit_floor(kRegisters / (*most + 1)), kMinChunks);
+  return std::min(chunks * hints.per_chunk, most_lanes);
 }
 
 }  // namespace pewter::compiler::spmd

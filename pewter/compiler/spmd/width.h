@@ -5,9 +5,9 @@
 
 namespace pewter::compiler::spmd {
 
-/// Lanes of single precision that one vector instruction of a processor works on, and 8 where those
-/// are fewer: two to a chunk then.
-unsigned lanes_per_chunk(const llvm::TargetMachine& machine);
+/// Lanes of single precision that one vector instruction of a processor works on; 8 where those are
+/// fewer, two vectors to a chunk then, and for matrices, whose rows have 8 elements.
+unsigned lanes_per_chunk(const llvm::TargetMachine& machine, llvm::Function& thread);
 
 /// What speaks for wide or narrow programs besides the function itself.
 struct WidthHints {

@@ -54,6 +54,40 @@ TEST_CASE("a tree reduction adds up full and partial groups") {
     })");
 }
 
+TEST_CASE("a tree of a known size keeps the group's memory, whoever reads it at the end") {
+  // Groups of 64 run as one program: all places of the first kernel are known, one of the second's
+  // is not.
+  for (const std::string place : {"0", "(in[i] & 0)"}) {
+    CAPTURE(place);
+    const Gpu gpu;
+    const auto pipeline = gpu.pipeline(kHead + R"(
+      [[max_total_threads_per_threadgroup(64)]]
+      kernel void f(device const uint* in [[buffer(0)]], device uint* out [[buffer(1)]],
+                    uint i [[thread_position_in_grid]], uint l [[thread_index_in_threadgroup]]) {
+        threadgroup uint tile[64];
+        threadgroup ushort low[64];
+        tile[l] = in[i];
+        low[63 - l] = ushort(in[i]);
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (uint half_count = 32; half_count > 0; half_count /= 2) {
+          if (l < half_count) tile[l] += tile[l + half_count];
+          threadgroup_barrier(mem_flags::mem_threadgroup);
+        }
+        out[i] = tile[)" + place + R"(] + low[l];
+      })",
+                                       "f");
+    const auto in = test::noise(640);
+    std::vector<uint> out(in.size());
+    gpu.run(pipeline.get(), {.grid = size(in.size()), .group = size(64)}, in, out);
+
+    const auto sums = group_sums(in, 64);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      const std::size_t mirrored = i / 64 * 64 + 63 - i % 64;
+      CHECK(out[i] == sums[i / 64] + (in[mirrored] & 0xFFFF));
+    }
+  }
+}
+
 TEST_CASE("simdgroup sums meet in threadgroup memory") {
   check_group_sums(R"(
     kernel void f(device const uint* in [[buffer(0)]], device uint* out [[buffer(1)]],
