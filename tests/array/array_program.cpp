@@ -43,6 +43,23 @@ void fuse(std::int64_t rows, std::int64_t columns) {
   eval(shared * 2.0F, matmul(shared, transpose(shared)));
 }
 
+/// Operations that have kernels already, in an expression that has none.
+void compute_known_operations() {
+  const auto expression = [](std::int64_t count) {
+    const array a = arange(0.0, static_cast<double>(count), 1.0, Dtype::Float32);
+    const array b = a * 0.001F;
+    eval(a, b);
+    eval(a + b);
+    eval(a * b);
+    eval(maximum(a, b));
+    return maximum((a + b) * a, b) + a * b;
+  };
+  const std::vector<float> first = expression(1000).to_vector<float>();
+  // Computing so many elements one by one would take longer than making the kernel.
+  eval(expression(100000));
+  print("same", expression(1000).to_vector<float>() == first ? "yes" : "no");
+}
+
 /// One number that depends on the order of additions, and one product of matrices.
 void compute() {
   const array x = arange(0.0, 100003.0, 1.0, Dtype::Float32) * 1e-3F;
@@ -117,6 +134,8 @@ int main(int count, char** arguments) {
     fuse(4, 8);
   } else if (scenario == "fuse_others") {
     fuse(7, 5);
+  } else if (scenario == "known_operations") {
+    compute_known_operations();
   } else if (scenario == "compute") {
     compute();
   } else if (scenario == "without_device") {

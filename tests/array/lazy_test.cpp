@@ -71,7 +71,8 @@ TEST_CASE("a wrong shape is refused at the call") {
 }
 
 TEST_CASE("an array that is held is stored when it is needed for the second time") {
-  const array x(counted(100));
+  // So many that operations are not computed one by one, which would store it the first time.
+  const array x(counted(20000));
   const array held = x * 2.0F;
   eval(held + 1.0F);
   CHECK(!held.is_available());

@@ -46,6 +46,18 @@ TEST_CASE("the log says what was fused, and what was not and why") {
   CHECK(run("fuse", {}).errors.empty());
 }
 
+TEST_CASE("an expression of known operations is computed before its own kernel is made") {
+  const ProcessResult result = run("known_operations", {{"PEWTER_LOG", "fusion"}});
+
+  CHECK(facts(result)["same"] == "yes");
+  const std::size_t alone = result.errors.find("5 operations are computed one by one");
+  const std::size_t together =
+      result.errors.rfind("one kernel: linear: add multiply maximum multiply add");
+  REQUIRE(alone != std::string::npos);
+  REQUIRE(together != std::string::npos);
+  CHECK(alone < together);
+}
+
 TEST_CASE("generated kernels are found on disk by the next process, for other shapes too") {
   const pewter::test::TemporaryDirectory cache;
   const std::map<std::string, std::string> environment = {

@@ -1,7 +1,9 @@
 #include "pewter/array/evaluation/evaluate.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -20,6 +22,12 @@
 
 namespace pewter::evaluation {
 namespace {
+
+// Up to so many elements, operations take less time one by one than their common kernel takes to
+// be compiled.
+constexpr std::size_t kFewElements = 16384;
+// A kernel that takes longer than this did not come from the disk.
+constexpr std::chrono::milliseconds kLongWait(5);
 
 /// What computes graphs, one at a time.
 class Evaluator {
@@ -70,8 +78,15 @@ class Evaluator {
   void run_group(const Group& group) {
     graph::Node& root = *tape_.entries()[group.root].node;
     if (group.is_generated) {
-      if (root.size > 0) {
-        encode_generated(tape_, group, stream_of(root));
+      if (root.size > 0 && !encode_generated(tape_, group, stream_of(root), unmade_kernel(group))) {
+        if (run_one_by_one(group)) {
+          return;
+        }
+        const auto begin = std::chrono::steady_clock::now();
+        encode_generated(tape_, group, stream_of(root), Unmade::Wait);
+        if (std::chrono::steady_clock::now() - begin > kLongWait) {
+          request_kernels_of_members(group);
+        }
       }
       for (const std::uint32_t member : group.members) {
         const Entry& entry = tape_.entries()[member];
@@ -86,6 +101,67 @@ class Evaluator {
     }
     // What the members held may be the last references to other members.
     released_.clear();
+  }
+
+  /// A group whose members have kernels already need not wait for its own.
+  Unmade unmade_kernel(const Group& group) {
+    const graph::Node& root = *tape_.entries()[group.root].node;
+    const std::size_t size =
+        root.primitive->reduction() != nullptr ? root.inputs[0]->size : root.size;
+    return group.members.size() > 1 && size > 0 && size <= kFewElements ? Unmade::Refuse
+                                                                        : Unmade::Wait;
+  }
+
+  /// Computes the members of a group by kernels of their own, which give the same bits, while the
+  /// group's kernel is made for the next time. False when one of those has not been made either.
+  bool run_one_by_one(const Group& group) {
+    const bool all_made =
+        for_each_alone(group, [&](const Group& alone) { return has_kernel(tape_, alone); });
+    if (!all_made) {
+      return false;
+    }
+    logging::detail("fusion", "{} operations are computed one by one, until their kernel is made",
+                    group.members.size());
+    request_kernel(tape_, group, fusion::Purpose::Evaluation);
+    return for_each_alone(group, [&](const Group& alone) {
+      graph::Node& node = *tape_.entries()[alone.root].node;
+      encode_generated(tape_, alone, stream_of(node), Unmade::Wait);
+      release(node);
+      released_.clear();
+      return true;
+    });
+  }
+
+  /// So that other groups of these operations need not wait.
+  void request_kernels_of_members(const Group& group) {
+    for_each_alone(group, [&](const Group& alone) {
+      request_kernel(tape_, alone, fusion::Purpose::Later);
+      return true;
+    });
+  }
+
+  /// Calls `visit` with each member as a group of its own, as long as it says true.
+  template <typename Visit>
+  bool for_each_alone(const Group& group, const Visit& visit) {
+    std::vector<Entry>& entries = tape_.entries();
+    const std::int32_t number = entries[group.root].group;
+    // Numbers that no group has: a member must not find the others in its group.
+    std::int32_t own_number = std::numeric_limits<std::int32_t>::min();
+    for (const std::uint32_t member : group.members) {
+      entries[member].group = own_number++;
+    }
+    bool goes_on = true;
+    Group alone;
+    alone.is_generated = true;
+    for (std::size_t i = 0; i < group.members.size() && goes_on; ++i) {
+      alone.root = group.members[i];
+      alone.members.assign(1, alone.root);
+      goes_on = visit(alone);
+    }
+    for (const std::uint32_t member : group.members) {
+      entries[member].group = number;
+    }
+    return goes_on;
   }
 
   void run_primitive(graph::Node& node) {

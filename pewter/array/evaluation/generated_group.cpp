@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "pewter/array/evaluation/iteration.h"
-#include "pewter/array/fusion/kernel_cache.h"
 #include "pewter/array/graph/primitive.h"
 #include "pewter/array/ops/copy.h"
 #include "pewter/array/ops/elementwise.h"
@@ -70,7 +69,39 @@ double identity_of(ops::ReductionKind kind) {
 /// Encodes one group; kept from one group to the next for its vectors' memory.
 class Encoder {
  public:
-  void encode(Tape& tape, const Group& group, runtime::Stream& stream) {
+  bool encode(Tape& tape, const Group& group, runtime::Stream& stream, Unmade unmade) {
+    begin(tape, group);
+    if (reduction_ != nullptr && root_->inputs[0]->size == 0) {
+      graph::allocate_memory(*root_);
+      ops::encode_fill(stream, identity_of(reduction_->kind), *root_);
+      return true;
+    }
+    plan();
+    const runtime::ShaderKernel* kernel = unmade == Unmade::Wait
+                                              ? &fusion::generated_kernel(structure_)
+                                              : fusion::find_kernel(structure_);
+    if (kernel == nullptr) {
+      return false;
+    }
+    logging::detail("fusion", "one kernel: {}", fusion::describe(structure_));
+    if (reduction_ != nullptr) {
+      encode_reduction(stream, *kernel);
+    } else {
+      encode_elements(stream, *kernel);
+    }
+    leaf_memory_.clear();
+    return true;
+  }
+
+  /// What the kernel of a group is made from.
+  const KernelStructure& structure_of(Tape& tape, const Group& group) {
+    begin(tape, group);
+    plan();
+    return structure_;
+  }
+
+ private:
+  void begin(Tape& tape, const Group& group) {
     tape_ = &tape;
     group_ = &group;
     structure_.clear();
@@ -79,22 +110,18 @@ class Encoder {
     outputs_.clear();
     root_ = tape.entries()[group.root].node;
     reduction_ = root_->primitive->reduction();
-
-    if (reduction_ != nullptr && root_->inputs[0]->size == 0) {
-      graph::allocate_memory(*root_);
-      ops::encode_fill(stream, identity_of(reduction_->kind), *root_);
-      return;
-    }
-    add_steps();
-    if (reduction_ != nullptr) {
-      encode_reduction(stream);
-    } else {
-      encode_elements(stream);
-    }
-    leaf_memory_.clear();
   }
 
- private:
+  /// Finds the structure, and what a dispatch of it takes besides memory.
+  void plan() {
+    add_steps();
+    if (reduction_ != nullptr) {
+      plan_reduction();
+    } else {
+      plan_elements();
+    }
+  }
+
   void add_steps() {
     std::vector<Entry>& entries = tape_->entries();
     for (const std::uint32_t member : group_->members) {
@@ -161,21 +188,17 @@ class Encoder {
     }
   }
 
-  /// The kernel of the structure.
-  const runtime::ShaderKernel& kernel() const {
-    logging::detail("fusion", "one kernel: {}", fusion::describe(structure_));
-    return *fusion::generated_kernel(structure_);
-  }
-
   // --- Without reduction. ---
 
-  void encode_elements(runtime::Stream& stream) {
+  void plan_elements() {
     iteration_.plan(root_->shape, root_->size, leaves_);
     structure_.layout = iteration_.layout();
     for (std::size_t i = 0; i < leaves_.size(); ++i) {
       structure_.inputs[i].access = iteration_.access(i);
     }
-    const runtime::ShaderKernel& chosen = kernel();
+  }
+
+  void encode_elements(runtime::Stream& stream, const runtime::ShaderKernel& chosen) {
     give_memory();
     if (structure_.layout != Layout::Linear) {
       dispatch_elements(stream, chosen, 0, root_->size);
@@ -289,22 +312,16 @@ class Encoder {
 
   // --- Reductions. ---
 
-  void encode_reduction(runtime::Stream& stream) {
+  void plan_reduction() {
     const Shape& shape = root_->inputs[0]->shape;
-    const Segments all = segments(shape, reduction_->first, reduction_->last);
-    leaf_memory_.clear();
+    Segments all = segments(shape, reduction_->first, reduction_->last);
     strides_.clear();
     for (graph::Node* leaf : leaves_) {
       strides_.push_back(leaf->size == 1 ? SegmentStrides{0, 0, 0, true}
                          : is_elementwise_use(*leaf, *root_->inputs[0])
                              ? SegmentStrides{all.reduced * all.inner, all.inner, 1, true}
                              : segment_strides(*leaf, shape, reduction_->first, reduction_->last));
-      leaf_memory_.push_back(leaf->memory());
     }
-    reduce(stream, all);
-  }
-
-  void reduce(runtime::Stream& stream, Segments all) {
     // Short rows: each is the column of one thread.
     if (all.inner == 1 && all.reduced < kShortRow) {
       for (SegmentStrides& strides : strides_) {
@@ -324,22 +341,29 @@ class Encoder {
                                                  : Access::Strided;
     }
     const bool has_few = all.outer * all.inner < kFewResults && all.reduced > 2 * kPartLength;
-    const std::int64_t parts = has_few ? (all.reduced + kPartLength - 1) / kPartLength : 1;
+    parts_ = has_few ? (all.reduced + kPartLength - 1) / kPartLength : 1;
+    segments_ = all;
     structure_.reduction = reduction_->kind;
     structure_.accumulator = reduction_->accumulator;
-    structure_.reduced = parts > 1 ? reduction_->accumulator : root_->dtype;
+    structure_.reduced = parts_ > 1 ? reduction_->accumulator : root_->dtype;
+  }
 
-    const runtime::ShaderKernel& chosen = kernel();
+  void encode_reduction(runtime::Stream& stream, const runtime::ShaderKernel& chosen) {
+    leaf_memory_.clear();
+    for (const graph::Node* leaf : leaves_) {
+      leaf_memory_.push_back(leaf->memory());
+    }
     graph::allocate_memory(*root_);
-    if (parts == 1) {
+    const Segments all = segments_;
+    if (parts_ == 1) {
       dispatch_reduction(stream, chosen, all, 1, root_->buffer);
       return;
     }
-    const auto partial_count = static_cast<std::size_t>(all.outer * parts * all.inner);
+    const auto partial_count = static_cast<std::size_t>(all.outer * parts_ * all.inner);
     const runtime::Buffer partial =
         runtime::allocator().allocate(partial_count * size_of(reduction_->accumulator));
-    dispatch_reduction(stream, chosen, all, parts, partial);
-    reduce_partial(stream, {all.outer, parts, all.inner}, partial);
+    dispatch_reduction(stream, chosen, all, parts_, partial);
+    reduce_partial(stream, {all.outer, parts_, all.inner}, partial);
   }
 
   void reduce_partial(runtime::Stream& stream,
@@ -351,7 +375,7 @@ class Encoder {
     second.reduction = reduction_->kind;
     second.accumulator = reduction_->accumulator;
     second.reduced = root_->dtype;
-    const runtime::ShaderKernel& kernel = *fusion::generated_kernel(second);
+    const runtime::ShaderKernel& kernel = fusion::generated_kernel(second);
     leaves_.assign(1, nullptr);
     constants_.clear();
     leaf_memory_.assign(1, partial);
@@ -408,15 +432,29 @@ class Encoder {
   std::vector<graph::Node*> outputs_;
   std::vector<runtime::Buffer> leaf_memory_;
   std::vector<SegmentStrides> strides_;
+  Segments segments_;
+  std::int64_t parts_ = 1;
   Iteration iteration_;
 };
 
+Encoder& encoder() {
+  // Never destroyed: arrays may be computed by destructors of static objects.
+  static auto* const instance = new Encoder;
+  return *instance;
+}
+
 }  // namespace
 
-void encode_generated(Tape& tape, const Group& group, runtime::Stream& stream) {
-  // Never destroyed: arrays may be computed by destructors of static objects.
-  static auto* const encoder = new Encoder;
-  encoder->encode(tape, group, stream);
+bool encode_generated(Tape& tape, const Group& group, runtime::Stream& stream, Unmade unmade) {
+  return encoder().encode(tape, group, stream, unmade);
+}
+
+bool has_kernel(Tape& tape, const Group& group) {
+  return fusion::find_kernel(encoder().structure_of(tape, group)) != nullptr;
+}
+
+void request_kernel(Tape& tape, const Group& group, fusion::Purpose purpose) {
+  fusion::request_kernel(encoder().structure_of(tape, group), purpose);
 }
 
 }  // namespace pewter::evaluation

@@ -1,13 +1,23 @@
 #pragma once
 
 #include "pewter/array/evaluation/groups.h"
+#include "pewter/array/fusion/kernel_cache.h"
 #include "pewter/runtime/stream.h"
 
 namespace pewter::evaluation {
 
+/// Whether a kernel that has not been made is waited for.
+enum class Unmade : std::uint8_t { Wait, Refuse };
+
 /// Computes a group with one generated kernel. Gives memory to the members whose elements are
 /// wanted; they become available once the caller says so. May throw what compiling and allocating
-/// throw; then no member has changed.
-void encode_generated(Tape& tape, const Group& group, runtime::Stream& stream);
+/// throw; then no member has changed. False, with nothing done, when the kernel is refused.
+bool encode_generated(Tape& tape, const Group& group, runtime::Stream& stream, Unmade unmade);
+
+/// Whether the kernel of a group has been made.
+bool has_kernel(Tape& tape, const Group& group);
+
+/// Has the kernel of a group made in the background.
+void request_kernel(Tape& tape, const Group& group, fusion::Purpose purpose);
 
 }  // namespace pewter::evaluation

@@ -2,39 +2,84 @@
 
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
-#include "pewter/base/log.h"
+#include "pewter/array/fusion/kernel_maker.h"
 
 namespace pewter::fusion {
 namespace {
 
-using Kernels = std::unordered_map<std::string, std::shared_ptr<const runtime::ShaderKernel>>;
+class KernelCache {
+ public:
+  static KernelCache& instance() {
+    // Never destroyed: arrays may be computed by destructors of static objects.
+    static auto* const instance = new KernelCache;
+    return *instance;
+  }
 
-Kernels& kernels() {
-  // Never destroyed: arrays may be computed by destructors of static objects.
-  static auto* const kernels = new Kernels;
-  return *kernels;
-}
+  const runtime::ShaderKernel* find(const KernelStructure& structure) {
+    key_.clear();
+    structure.append_key(key_);
+    if (KernelMaker::instance().has_made()) {
+      take_made();
+    }
+    const auto known = kernels_.find(key_);
+    return known != kernels_.end() ? known->second.get() : nullptr;
+  }
+
+  const runtime::ShaderKernel& make(const KernelStructure& structure) {
+    if (const runtime::ShaderKernel* known = find(structure)) {
+      return *known;
+    }
+    asked_for_.insert(key_);
+    if (KernelMaker::instance().wait_for(key_)) {
+      take_made();
+      return *kernels_.at(key_);
+    }
+    return *kernels_.emplace(key_, make_kernel(structure)).first->second;
+  }
+
+  void request(const KernelStructure& structure, Purpose purpose) {
+    if (find(structure) != nullptr) {
+      return;
+    }
+    if (purpose == Purpose::Evaluation) {
+      asked_for_.insert(key_);
+    }
+    KernelMaker::instance().request(key_, structure);
+  }
+
+  std::size_t count() const { return asked_for_.size(); }
+
+ private:
+  void take_made() {
+    for (auto& [key, kernel] : KernelMaker::instance().take()) {
+      kernels_.emplace(std::move(key), std::move(kernel));
+    }
+  }
+
+  std::unordered_map<std::string, KernelPointer> kernels_;
+  /// Keys of the kernels that evaluations have asked for.
+  std::unordered_set<std::string> asked_for_;
+  std::string key_;
+};
 
 }  // namespace
 
-const std::shared_ptr<const runtime::ShaderKernel>& generated_kernel(
-    const KernelStructure& structure) {
-  static auto* const key = new std::string;
-  key->clear();
-  structure.append_key(*key);
-  if (const auto known = kernels().find(*key); known != kernels().end()) {
-    return known->second;
-  }
-  const std::string text = kernel_text(structure);
-  logging::detail("fusion", "a text is made for {}", describe(structure));
-  const auto library = runtime::ShaderLibrary::compile(text, runtime::MathMode::Safe);
-  auto kernel = library->kernel("generated", runtime::GroupSizes::WholeSimdgroups);
-  return kernels().emplace(*key, std::move(kernel)).first->second;
+const runtime::ShaderKernel& generated_kernel(const KernelStructure& structure) {
+  return KernelCache::instance().make(structure);
+}
+
+const runtime::ShaderKernel* find_kernel(const KernelStructure& structure) {
+  return KernelCache::instance().find(structure);
+}
+
+void request_kernel(const KernelStructure& structure, Purpose purpose) {
+  KernelCache::instance().request(structure, purpose);
 }
 
 std::size_t generated_kernel_count() {
-  return kernels().size();
+  return KernelCache::instance().count();
 }
 
 }  // namespace pewter::fusion
