@@ -60,6 +60,25 @@ void compute_known_operations() {
   print("same", expression(1000).to_vector<float>() == first ? "yes" : "no");
 }
 
+/// Leaves many kernels in the making behind.
+void end_while_compiling() {
+  const array a = ones({8});
+  const array b = a * 2.0F;
+  eval(a, b);
+  eval(a + b);
+  eval(a * b);
+  array last = b;
+  for (unsigned digits = 0; digits < 64; ++digits) {
+    array y = b;
+    for (unsigned bit = 0; bit < 6; ++bit) {
+      y = (digits >> bit & 1U) != 0 ? y + a : y * a;
+    }
+    eval(y);
+    last = y;
+  }
+  print("last", std::to_string(last.to_vector<float>()[0]));
+}
+
 /// One number that depends on the order of additions, and one product of matrices.
 void compute() {
   const array x = arange(0.0, 100003.0, 1.0, Dtype::Float32) * 1e-3F;
@@ -136,6 +155,8 @@ int main(int count, char** arguments) {
     fuse(7, 5);
   } else if (scenario == "known_operations") {
     compute_known_operations();
+  } else if (scenario == "end_while_compiling") {
+    end_while_compiling();
   } else if (scenario == "compute") {
     compute();
   } else if (scenario == "without_device") {

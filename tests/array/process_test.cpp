@@ -58,6 +58,16 @@ TEST_CASE("an expression of known operations is computed before its own kernel i
   CHECK(alone < together);
 }
 
+TEST_CASE("a program that ends while its kernels are made ends in order") {
+  for (int i = 0; i < 3; ++i) {
+    const ProcessResult result = run("end_while_compiling", {{"PEWTER_CACHE", "off"}});
+
+    CHECK(result.code == 0);
+    CHECK(result.errors.empty());
+    CHECK(result.output == "last: 8.000000\n");
+  }
+}
+
 TEST_CASE("generated kernels are found on disk by the next process, for other shapes too") {
   const pewter::test::TemporaryDirectory cache;
   const std::map<std::string, std::string> environment = {
