@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Verifier.h"
@@ -201,6 +202,11 @@ Result<KernelCode> compile_scalar(llvm::Module& module,
   return to_object(module, machine, std::move(code));
 }
 
+unsigned vector_registers(const llvm::TargetMachine& machine, const llvm::Function& function) {
+  const llvm::TargetTransformInfo target = machine.getTargetTransformInfo(function);
+  return target.getNumberOfRegisters(target.getRegisterClassForType(true));
+}
+
 /// The lanes of a program together.
 Result<KernelCode> compile_programs(llvm::Module& module,
                                     const KernelPlan& plan,
@@ -222,6 +228,7 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   hints.uses_simdgroup = code.uses_simdgroup;
   hints.uses_barriers = code.uses_barriers;
   hints.group_threads = is_exact ? size_x * size_y * size_z : 0;
+  hints.registers = vector_registers(machine, thread);
   hints.per_chunk = spmd::lanes_per_chunk(machine, thread);
   spmd::Lanes lanes;
   lanes.width = plan.lanes != 0 ? plan.lanes : spmd::choose_width(thread, hints);
@@ -261,7 +268,7 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   optimiser.optimise_programs(module);
   code.program_bytes = spmd::resolve_program_bytes(module);
   for (llvm::Function& function : module) {
-    spmd::order_instructions(function);
+    spmd::order_instructions(function, hints.registers);
     // Vectors that are spilled would otherwise lie across cache lines or not, as the caller's frame
     // has it.
     function.addFnAttr("stackrealign");

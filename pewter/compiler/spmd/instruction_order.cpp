@@ -14,8 +14,8 @@
 namespace pewter::compiler::spmd {
 namespace {
 
-// Vector registers of the processor, less those that constants and addresses take.
-constexpr std::size_t kFreeRegisters = 13;
+// Vector registers that constants take.
+constexpr std::size_t kTakenRegisters = 3;
 // What belongs to no chunk is in order with all accesses.
 constexpr unsigned kEveryChunk = kThreadgroupAccess - 1;
 
@@ -35,7 +35,8 @@ bool is_plain_load(const llvm::Instruction& instruction) {
 /// The instructions of a block between its phis and its end.
 class BlockOrder {
  public:
-  explicit BlockOrder(llvm::BasicBlock& block) : block_(block) {
+  BlockOrder(llvm::BasicBlock& block, std::size_t free_registers)
+      : block_(block), free_registers_(free_registers) {
     for (llvm::Instruction& instruction : block) {
       if (!llvm::isa<llvm::PHINode>(instruction) && !llvm::isa<llvm::AllocaInst>(instruction) &&
           !instruction.isTerminator()) {
@@ -46,7 +47,7 @@ class BlockOrder {
   }
 
   void improve() {
-    if (instructions_.size() < kFreeRegisters) {
+    if (instructions_.size() < free_registers_) {
       return;
     }
     find_uses();
@@ -144,7 +145,7 @@ class BlockOrder {
     };
     const auto enter = [&](const llvm::Value* value, bool is_on_stack) {
       std::erase_if(registers, [&](const Register& r) { return next_use(r.value) == kNever; });
-      if (registers.size() >= kFreeRegisters) {
+      if (registers.size() >= free_registers_) {
         auto last = std::max_element(registers.begin(), registers.end(),
                                      [&](const Register& a, const Register& b) {
                                        return next_use(a.value) < next_use(b.value);
@@ -395,6 +396,7 @@ class BlockOrder {
   }
 
   llvm::BasicBlock& block_;
+  std::size_t free_registers_;
   std::vector<llvm::Instruction*> instructions_;
   llvm::DenseMap<const llvm::Instruction*, int> numbers_;
   /// What each instruction takes from others of the block, and who takes its result.
@@ -414,10 +416,10 @@ class BlockOrder {
 
 }  // namespace
 
-void order_instructions(llvm::Function& program) {
+void order_instructions(llvm::Function& program, unsigned registers) {
   for (llvm::BasicBlock& block : program) {
     if (!program.hasFnAttribute(kOrdered)) {
-      BlockOrder(block).improve();
+      BlockOrder(block, registers - kTakenRegisters).improve();
     }
     // They have kept accesses in order where threads meet, and do nothing else.
     for (llvm::Instruction& instruction : llvm::make_early_inc_range(block)) {

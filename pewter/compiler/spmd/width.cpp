@@ -16,7 +16,6 @@
 namespace pewter::compiler::spmd {
 namespace {
 
-constexpr unsigned kRegisters = 16;
 constexpr unsigned kMinChunks = 2;
 // Functions beyond this size are slow to compile for many lanes, and have enough work for few.
 constexpr unsigned kLargeInstructions = 1000;
@@ -133,7 +132,7 @@ unsigned choose_width(llvm::Function& thread, const WidthHints& hints) {
   if (!most) {
     return std::min(abi::kSimdWidth, most_lanes);
   }
-  const unsigned chunks = std::max(std::bit_floor(kRegisters / (*most + 1)), kMinChunks);
+  const unsigned chunks = std::max(std::bit_floor(hints.registers / (*most + 1)), kMinChunks);
   return std::min(chunks * hints.per_chunk, most_lanes);
 }
 

@@ -12,6 +12,8 @@ unsigned lanes_per_chunk(const llvm::TargetMachine& machine, llvm::Function& thr
 /// What speaks for wide or narrow programs besides the function itself.
 struct WidthHints {
   unsigned per_chunk = 8;
+  /// Vector registers of the processor.
+  unsigned registers = 16;
   bool uses_simdgroup = false;
   bool uses_barriers = false;
   /// Threads of a group; 0 when it is not known.
