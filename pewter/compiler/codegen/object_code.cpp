@@ -11,6 +11,8 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 
+#include "pewter/compiler/codegen/block_size.h"
+
 namespace pewter::compiler::codegen {
 namespace {
 
@@ -103,6 +105,7 @@ Result<ObjectCode> emit_object(llvm::Module& module, llvm::TargetMachine& machin
   if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile)) {
     return failure("the code generator cannot write objects");
   }
+  divide_large_blocks(module);
   passes.run(module);
   ObjectCode code;
   const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
