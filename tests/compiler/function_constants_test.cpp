@@ -138,6 +138,31 @@ TEST_CASE("a parameter switched off by a function constant needs no buffer") {
   CHECK(with[0] == 6);
 }
 
+TEST_CASE("constants of a function that is an argument of a template are the kernel's") {
+  const Gpu gpu;
+  const auto library = gpu.library(kHead + R"(
+    constant int n [[function_constant(0)]];
+    constant int m [[function_constant(1)]];
+    typedef void(write_t)(device int*);
+    template <typename T> void write_n(device T* out) { out[0] = n; }
+    template <typename T> void write_m(device T* out) { out[0] = m; }
+    template <write_t write> void twice(device int* out) { write(out); out[0] *= 2; }
+    template <write_t write> kernel void f(device int* out [[buffer(0)]]) { write(out); }
+    typedef decltype(f<write_n<int>>) f_t;
+    template [[host_name("f_n")]] kernel f_t f<write_n<int>>;
+    template [[host_name("f_m")]] kernel f_t f<twice<write_m<int>>>;)");
+  const auto constant_of = [&](const char* kernel) {
+    const auto function =
+        NS::TransferPtr(library->newFunction(NS::String::string(kernel, NS::UTF8StringEncoding)));
+    const NS::Dictionary* constants = function->functionConstantsDictionary();
+    REQUIRE(constants->count() == 1);
+    return std::string(constants->keyEnumerator<NS::String>()->nextObject()->utf8String());
+  };
+
+  CHECK(constant_of("f_n") == "n");
+  CHECK(constant_of("f_m") == "m");
+}
+
 TEST_CASE("a function constant that is needed and missing is named") {
   const Gpu gpu;
   const std::string source = kHead + R"(

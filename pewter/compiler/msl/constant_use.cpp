@@ -20,6 +20,28 @@ const clang::FunctionDecl* written_body(const clang::FunctionDecl* function) {
   return function->isDefined(definition) ? definition : nullptr;
 }
 
+/// Functions among the arguments of a template, which its body calls by the names of parameters.
+void add_functions(llvm::ArrayRef<clang::TemplateArgument> arguments,
+                   std::vector<const clang::FunctionDecl*>& functions) {
+  for (const clang::TemplateArgument& argument : arguments) {
+    if (argument.getKind() == clang::TemplateArgument::Pack) {
+      add_functions(argument.pack_elements(), functions);
+    } else if (argument.getKind() == clang::TemplateArgument::Declaration) {
+      if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(argument.getAsDecl())) {
+        functions.push_back(function);
+      }
+    }
+  }
+}
+
+std::vector<const clang::FunctionDecl*> function_arguments(const clang::FunctionDecl* function) {
+  std::vector<const clang::FunctionDecl*> functions;
+  if (const auto* arguments = function->getTemplateSpecializationArgs()) {
+    add_functions(arguments->asArray(), functions);
+  }
+  return functions;
+}
+
 /// Walks everything that a function reaches, once.
 class Walker : public clang::RecursiveASTVisitor<Walker> {
  public:
@@ -77,6 +99,9 @@ class Walker : public clang::RecursiveASTVisitor<Walker> {
   }
 
   void enqueue(const clang::FunctionDecl* function) {
+    for (const clang::FunctionDecl* argument : function_arguments(function)) {
+      enqueue(argument);
+    }
     const clang::FunctionDecl* body = written_body(function);
     if (body != nullptr && seen_.insert(body->getCanonicalDecl()).second) {
       pending_.push_back(body->getBody());
@@ -91,7 +116,9 @@ class Walker : public clang::RecursiveASTVisitor<Walker> {
 }  // namespace
 
 const ConstantUse::Variables& ConstantUse::of(const clang::FunctionDecl* function) {
-  const clang::FunctionDecl* body = written_body(function);
+  // Instantiations share what their template reaches, unless functions are among the arguments.
+  const clang::FunctionDecl* body =
+      function_arguments(function).empty() ? written_body(function) : nullptr;
   const clang::Decl* key =
       body != nullptr ? body->getCanonicalDecl() : function->getCanonicalDecl();
   const auto [entry, fresh] = known_.try_emplace(key);
