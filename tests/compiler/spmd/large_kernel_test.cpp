@@ -9,7 +9,7 @@ namespace {
 using test::Gpu;
 using test::size;
 
-constexpr unsigned kCount = 640;
+constexpr unsigned kCount = 256;
 
 }  // namespace
 
