@@ -180,7 +180,7 @@ kernel void count(device const uchar* in, device atomic_uint* out,
        "--grid", "1024", "--buffer", "0=zeros:u8:1024", "--buffer", "1=zeros:u32:256"},
       {{"PEWTER_TARGET", "x86-64-v4"}, {"PEWTER_LOG", "ir"}, {"PEWTER_CACHE", "off"}});
 
-  CHECK(contains(result.errors, "freeze <16 x i8>"));
+  CHECK(contains(result.errors, "<16 x i8> asm \"\", \"=x,0\""));
   CHECK(contains(result.errors, "extractelement <2 x i64>"));
 }
 

@@ -4,7 +4,8 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/TargetParser/Triple.h"
 
 namespace pewter::compiler::spmd {
 namespace {
@@ -25,15 +26,22 @@ bool is_index(const llvm::ExtractElementInst& lane) {
   });
 }
 
+/// The same vector, of which LLVM knows nothing. Lanes that nobody wants may be poison, and must
+/// not spoil their neighbours; and what LLVM 19 derives from bits that it knows of a frozen vector
+/// is wrong for its words.
+llvm::Value* hidden(llvm::IRBuilder<>& builder, llvm::Value& vector) {
+  auto* type = llvm::FunctionType::get(vector.getType(), {vector.getType()}, false);
+  return builder.CreateCall(type, llvm::InlineAsm::get(type, "", "=x,0", false), {&vector});
+}
+
 void extract_by_words(llvm::Value& vector, const std::vector<llvm::ExtractElementInst*>& lanes) {
   auto* type = llvm::cast<llvm::FixedVectorType>(vector.getType());
   const unsigned bits = type->getScalarSizeInBits();
   const unsigned per_word = kWordBits / bits;
   // The words are computed where the first lane is: that place dominates the others of its block.
   llvm::IRBuilder<> builder(lanes.front());
-  // Lanes that nobody wants may be poison, and must not spoil their neighbours.
   llvm::Value* words = builder.CreateBitCast(
-      builder.CreateFreeze(&vector),
+      hidden(builder, vector),
       llvm::FixedVectorType::get(builder.getInt64Ty(), type->getNumElements() / per_word));
   std::vector<llvm::Value*> taken(type->getNumElements() / per_word);
   for (llvm::ExtractElementInst* lane : lanes) {
@@ -53,6 +61,10 @@ void extract_by_words(llvm::Value& vector, const std::vector<llvm::ExtractElemen
 }  // namespace
 
 void extract_indices_by_words(llvm::Function& function) {
+  // The vectors, and how they are hidden, are x86's.
+  if (llvm::Triple(function.getParent()->getTargetTriple()).getArch() != llvm::Triple::x86_64) {
+    return;
+  }
   for (llvm::BasicBlock& block : function) {
     llvm::MapVector<llvm::Value*, std::vector<llvm::ExtractElementInst*>> found;
     for (llvm::Instruction& instruction : block) {
@@ -63,8 +75,9 @@ void extract_indices_by_words(llvm::Function& function) {
       }
       const auto* type = llvm::cast<llvm::FixedVectorType>(lane->getVectorOperandType());
       const unsigned bits = type->getScalarSizeInBits();
+      const unsigned all_bits = bits * type->getNumElements();
       const bool fits = (bits == 8 || bits == 16 || bits == 32) &&
-                        (bits * type->getNumElements()) % kWordBits == 0;
+                        (all_bits == 128 || all_bits == 256 || all_bits == 512);
       if (fits) {
         found[lane->getVectorOperand()].push_back(lane);
       }

@@ -455,6 +455,27 @@ TEST_CASE("vectors of three elements come back from functions and branches as th
   }
 }
 
+TEST_CASE("an element that another one chooses is found, in groups at the edge too") {
+  const Gpu gpu;
+  const auto pipeline = gpu.pipeline(R"(#include <metal_stdlib>
+    using namespace metal;
+    kernel void f(device const uint* in [[buffer(0)]], device uint* out [[buffer(1)]],
+                  uint3 position [[thread_position_in_grid]], uint3 size [[threads_per_grid]]) {
+      const uint i = (position.z * size.y + position.y) * size.x + position.x;
+      out[i] = in[0] > 0 ? in[in[position.z] & 511] + in[in[i] & 511] : i;
+    })",
+                                     "f");
+  std::vector<uint> in = test::noise(512);
+  in[0] |= 1;
+  for (const uint depth : {1U, 3U, 4U, 5U}) {
+    std::vector<uint> out(16 * depth);
+    gpu.run(pipeline.get(), {.grid = {4, 4, depth}, .group = {4, 4, 4}}, in, out);
+    for (uint i = 0; i < out.size(); ++i) {
+      CHECK(out[i] == in[in[i / 16] & 511] + in[in[i] & 511]);
+    }
+  }
+}
+
 TEST_CASE("members that are aligned for more than their size") {
   const Gpu gpu;
 
