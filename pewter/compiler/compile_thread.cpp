@@ -88,6 +88,8 @@ struct Work {
   int signal = 0;
   std::uintptr_t place = 0;
   std::array<char, 512> reason = {};
+  /// What the thread held in registers at its end: a leak check must see it.
+  mcontext_t registers = {};
 
   std::atomic<bool> overflowed = false;
   std::atomic<bool> is_late = false;
@@ -204,6 +206,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   }
   work->signal = signal;
   work->place = place_of(context);
+  work->registers = static_cast<const ucontext_t*>(context)->uc_mcontext;
   const auto* address = static_cast<const std::byte*>(info->si_addr);
   const bool below_stack = signal == SIGSEGV && address >= work->mapping && address < work->stack();
   if (below_stack && !is_in_compiler(context) && !work->overflowed.exchange(true) &&
@@ -221,6 +224,7 @@ void on_stop(int signal, siginfo_t* info, void* context) {
   }
   // At a bad moment nothing happens: there will be another signal.
   if (is_in_compiler(context)) {
+    work->registers = static_cast<const ucontext_t*>(context)->uc_mcontext;
     if (work->overflowed.load()) {
       end_work(*work, Outcome::StackOverflow);
     }

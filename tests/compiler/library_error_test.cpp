@@ -175,6 +175,11 @@ TEST_CASE("an unterminated text is an error, not a crash") {
   CHECK(!errors_of("kernel void f(device\n#pragma unroll\nfloat* x) {}").empty());
 }
 
+TEST_CASE("a header that is nearly right, where the text breaks off, is an error at the include") {
+  CHECK(errors_of("void g() { int b = a[[\n#include <metal_stdlib]]>\nusing namespace metal;\n")
+            .at(0) == "2:10: 'metal_stdlib]]' file not found, did you mean 'metal_stdlib'?");
+}
+
 TEST_CASE("member functions that differ by address space must do the same") {
   const Lines errors = errors_of(kHead +
                                  "struct A {\n"

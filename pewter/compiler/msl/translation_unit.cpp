@@ -51,6 +51,8 @@ bool is_fit(clang::Preprocessor& preprocessor, const clang::Token& token) {
   return problem.empty();
 }
 
+constexpr std::size_t kSpareEnds = 16;
+
 /// All tokens of the text, the end-of-file token included. Reads no further than the limit.
 std::vector<clang::Token> read_tokens(clang::Preprocessor& preprocessor) {
   std::vector<clang::Token> tokens;
@@ -143,6 +145,9 @@ class ParseAction : public clang::ASTFrontendAction {
     std::vector<clang::Token> tokens = read_tokens(preprocessor);
     hide_text_behind(tokens, preprocessor.getSourceManager());
     tokens_ = TokenRewriter(preprocessor, repairs_).rewrite(std::move(tokens));
+    // Recovering from errors, Clang may read on behind the end, and crash where nothing is.
+    const clang::Token end = tokens_.back();
+    tokens_.insert(tokens_.end(), kSpareEnds, end);
     preprocessor.EnterTokenStream(tokens_, /*DisableMacroExpansion=*/true, /*IsReinject=*/false);
 
     parser_->Initialize();
