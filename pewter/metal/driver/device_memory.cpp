@@ -5,7 +5,9 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "pewter/base/log.h"
 #include "pewter/metal/driver/device.h"
@@ -13,7 +15,6 @@
 namespace pewter::driver {
 namespace {
 
-constexpr std::uint64_t kSmallAlignment = 128;
 constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
 
 std::uint64_t rounded_up(std::uint64_t size, std::uint64_t unit) {
@@ -45,6 +46,51 @@ Mapping map_guarded(std::uint64_t size, std::uint64_t alignment) {
   return {address, total, data};
 }
 
+/// Pages for what is smaller than one. Mapping each alone would cost a call to the system and a
+/// good part of the mappings that a process may have. Safe to use from any thread.
+class PagePool {
+ public:
+  /// A page of zeros; null when the system has none.
+  std::byte* take() {
+    const std::scoped_lock lock(mutex_);
+    if (free_.empty()) {
+      const Mapping slab = map_guarded(kSlabPages * page_size(), page_size());
+      if (slab.data == nullptr) {
+        return nullptr;
+      }
+      for (std::uint64_t page = kSlabPages; page-- > 0;) {
+        free_.push_back(slab.data + page * page_size());
+      }
+    }
+    std::byte* page = free_.back();
+    free_.pop_back();
+    return page;
+  }
+
+  void put(std::byte* page) {
+    // All of it: a kernel may have written past the end of its buffer.
+    std::memset(page, 0, page_size());
+    const std::scoped_lock lock(mutex_);
+    if (free_.size() >= kKeptPages) {
+      madvise(page, page_size(), MADV_DONTNEED);
+    }
+    free_.push_back(page);
+  }
+
+ private:
+  static constexpr std::uint64_t kSlabPages = 64;
+  static constexpr std::size_t kKeptPages = 4096;  // that stay in memory while nobody uses them
+
+  std::mutex mutex_;  // guards the member below
+  std::vector<std::byte*> free_;
+};
+
+/// Never ends, like the device: buffers may outlive every static object.
+PagePool& page_pool() {
+  static auto& pool = *new PagePool;
+  return pool;
+}
+
 }  // namespace
 
 std::uint64_t page_size() {
@@ -54,7 +100,7 @@ std::uint64_t page_size() {
 
 std::optional<DeviceMemory> DeviceMemory::allocate(std::uint64_t length) {
   const bool small = length < page_size();
-  const std::uint64_t size = rounded_up(length, small ? kSmallAlignment : page_size());
+  const std::uint64_t size = small ? page_size() : rounded_up(length, page_size());
   if (!device().claim(size)) {
     logging::error("metal", "{} bytes with {} already allocated exceed the machine's {}", size,
                    device().allocated(), device().memory_bytes());
@@ -63,7 +109,10 @@ std::optional<DeviceMemory> DeviceMemory::allocate(std::uint64_t length) {
 
   DeviceMemory memory;
   memory.size_ = size;
-  if (!small) {
+  if (small) {
+    memory.data_ = page_pool().take();
+    memory.is_pooled_ = memory.data_ != nullptr;
+  } else {
     const bool huge = size >= kHugePage;
     const Mapping mapping = map_guarded(size, huge ? kHugePage : page_size());
     memory.mapping_ = mapping.address;
@@ -76,8 +125,7 @@ std::optional<DeviceMemory> DeviceMemory::allocate(std::uint64_t length) {
   if (memory.data_ == nullptr) {
     // Also where the number of mappings of a process has reached its limit: without guards rather
     // than not at all.
-    const std::uint64_t alignment = small ? kSmallAlignment : page_size();
-    memory.data_ = static_cast<std::byte*>(std::aligned_alloc(alignment, size));
+    memory.data_ = static_cast<std::byte*>(std::aligned_alloc(page_size(), size));
     if (memory.data_ == nullptr) {
       logging::error("metal", "the system has no {} bytes left", size);
       return std::nullopt;
@@ -91,11 +139,14 @@ DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       size_(std::exchange(other.size_, 0)),
       mapping_(std::exchange(other.mapping_, nullptr)),
-      mapping_size_(other.mapping_size_) {}
+      mapping_size_(other.mapping_size_),
+      is_pooled_(std::exchange(other.is_pooled_, false)) {}
 
 DeviceMemory::~DeviceMemory() {
   if (mapping_ != nullptr) {
     munmap(mapping_, mapping_size_);
+  } else if (is_pooled_) {
+    page_pool().put(data_);
   } else {
     std::free(data_);
   }

@@ -8,9 +8,10 @@ namespace pewter::driver {
 
 /// Zero-filled memory, counted by the device while it lives.
 ///
-/// A page or more gets pages of its own between two that no one may touch, so that running off
-/// either end is a fault; from 2 MiB on it asks for huge pages. Less comes from the C library,
-/// 128-byte aligned.
+/// It begins at a page and has its last page to itself, as on Apple's devices: kernels that run a
+/// little past a buffer, which works there, harm nothing here. A page or more lies between two
+/// pages that no one may touch, so that running off either end is a fault; from 2 MiB on it asks
+/// for huge pages.
 class DeviceMemory {
  public:
   /// Nothing, with a message in the log, when the machine has no more.
@@ -32,9 +33,10 @@ class DeviceMemory {
 
   std::byte* data_ = nullptr;
   std::uint64_t size_ = 0;
-  // The mapping with its guard pages; null when the memory is the C library's.
+  // The mapping with its guard pages; null when the memory is of the pool or the C library's.
   void* mapping_ = nullptr;
   std::uint64_t mapping_size_ = 0;
+  bool is_pooled_ = false;
 };
 
 /// Bytes of a page of the host.

@@ -33,6 +33,28 @@ TEST_CASE("buffers are bound at an offset, and offsets can be changed") {
   CHECK(values_of(values.get()) == Values{0, 0, 1, 1, 0, 1, 1, 1});
 }
 
+TEST_CASE("a kernel that runs past a small buffer reaches nothing of another's") {
+  Commands gpu;
+  std::vector<NS::SharedPtr<MTL::Buffer>> buffers;
+  for (int number = 0; number < 64; ++number) {
+    buffers.push_back(gpu.buffer(Values(25)));
+  }
+  run(gpu, "add_one", [&](MTL::ComputeCommandEncoder* encoder) {
+    for (std::size_t number = 0; number < buffers.size(); number += 2) {
+      encoder->setBuffer(buffers[number].get(), 0, 0);
+      encoder->dispatchThreads(MTL::Size(1024, 1, 1), MTL::Size(32, 1, 1));
+    }
+  });
+  for (std::size_t number = 0; number < buffers.size(); ++number) {
+    CAPTURE(number);
+    CHECK(values_of(buffers[number].get()) == Values(25, number % 2 == 0 ? 1 : 0));
+  }
+
+  buffers.clear();
+  auto next = NS::TransferPtr(gpu.device()->newBuffer(4000, MTL::ResourceStorageModeShared));
+  CHECK(values_of(next.get()) == Values(1000));
+}
+
 TEST_CASE("several buffers are bound at once") {
   Commands gpu;
   auto first = gpu.buffer({1, 2, 3});
