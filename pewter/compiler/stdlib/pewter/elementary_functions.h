@@ -174,7 +174,9 @@ __pw_inline float __pw_log10(float x) {
   p = __builtin_fmaf(p, f, 0x1.287a16p-3f);
   p = __builtin_fmaf(p, f, -0x1.bcb78ap-3f);
   p = __builtin_fmaf(p, f, 0x1.bcb7b2p-2f);
-  return __pw_logarithm_of(x, __builtin_fmaf(n, 0x1.344136p-2f, p * f));
+  // The rest of log10(2) counts where most of n's part is taken away again, for x a little above 4/3.
+  const float rest = __builtin_fmaf(n, -0x1.ec10c0p-27f, p * f);
+  return __pw_logarithm_of(x, __builtin_fmaf(n, 0x1.344136p-2f, rest));
 }
 
 // log(2^doublings * (1 + u)) for u > -1, accurate for small u.
