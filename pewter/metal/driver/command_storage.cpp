@@ -8,7 +8,7 @@ void* CommandStorage::allocate(std::size_t bytes, std::size_t alignment) {
     if (current_chunk_ < chunks_.size()) {
       std::byte* chunk = chunks_[current_chunk_].get();
       const auto start = reinterpret_cast<std::uintptr_t>(chunk) + used_;
-      const std::size_t padding = (alignment - start % alignment) % alignment;
+      const std::size_t padding = (0 - start) & (alignment - 1);
       if (used_ + padding + bytes <= kChunkBytes) {
         used_ += padding + bytes;
         return chunk + used_ - bytes;

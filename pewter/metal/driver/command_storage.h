@@ -161,7 +161,7 @@ class CommandStorage {
     return *command;
   }
 
-  /// Memory that stays where it is until clear().
+  /// Memory that stays where it is until clear(). `alignment` is a power of two.
   void* allocate(std::size_t bytes, std::size_t alignment);
 
   /// Holds a reference until clear(). Null is allowed.

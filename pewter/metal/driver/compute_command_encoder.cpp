@@ -17,6 +17,28 @@ std::uint32_t round_up(std::uint32_t bytes) {
   return (bytes + kThreadgroupAlignment - 1) / kThreadgroupAlignment * kThreadgroupAlignment;
 }
 
+/// Copies the bindings that the pipeline's kernel reads: thousands of dispatches then pass through
+/// caches that whole launches would overflow.
+void copy_used(const abi::Launch& from, const ComputePipelineState& pipeline, abi::Launch& to) {
+  std::copy_n(from.buffers, pipeline.buffer_limit, to.buffers);
+  std::copy_n(from.threadgroup_offsets, pipeline.threadgroup_argument_limit,
+              to.threadgroup_offsets);
+  std::copy(std::begin(from.grid_origin), std::end(from.grid_origin), std::begin(to.grid_origin));
+  to.textures = from.textures;
+  to.samplers = from.samplers;
+}
+
+/// Sets the sizes of a grid that fits its limits.
+void set_grid(const std::uint64_t (&threads)[3], const MTL::Size& group_size, abi::Launch& launch) {
+  const std::uint64_t size[] = {group_size.width, group_size.height, group_size.depth};
+  for (int axis = 0; axis < 3; ++axis) {
+    launch.threads_per_threadgroup[axis] = static_cast<std::uint32_t>(size[axis]);
+    launch.threads_per_grid[axis] = static_cast<std::uint32_t>(threads[axis]);
+    launch.threadgroups_per_grid[axis] =
+        static_cast<std::uint32_t>((threads[axis] + size[axis] - 1) / size[axis]);
+  }
+}
+
 }  // namespace
 
 void ComputeCommandEncoder::set_pipeline(ComputePipelineState* pipeline) {
@@ -163,9 +185,6 @@ bool ComputeCommandEncoder::has_valid_group(const MTL::Size& group_size) {
                     required[2]);
     return false;
   }
-  for (int axis = 0; axis < 3; ++axis) {
-    launch_.threads_per_threadgroup[axis] = static_cast<std::uint32_t>(size[axis]);
-  }
   return true;
 }
 
@@ -236,32 +255,25 @@ bool ComputeCommandEncoder::lay_out_threadgroup_memory() {
   return true;
 }
 
-bool ComputeCommandEncoder::set_grid(const std::uint64_t (&threads)[3],
-                                     const MTL::Size& group_size) {
-  const std::uint64_t size[] = {group_size.width, group_size.height, group_size.depth};
-  for (int axis = 0; axis < 3; ++axis) {
-    if (threads[axis] > kMaxGridThreads) {
+void ComputeCommandEncoder::record(const std::uint64_t (&threads)[3], const MTL::Size& group_size) {
+  for (const std::uint64_t along_axis : threads) {
+    if (along_axis > kMaxGridThreads) {
       buffer().reject(MTL::CommandBufferErrorInvalidResource,
                       "grid of kernel '{}' has {} threads along an axis, limit {}",
-                      pipeline_->kernel_name, threads[axis], kMaxGridThreads);
-      return false;
+                      pipeline_->kernel_name, along_axis, kMaxGridThreads);
+      return;
     }
-    launch_.threads_per_grid[axis] = static_cast<std::uint32_t>(threads[axis]);
-    launch_.threadgroups_per_grid[axis] =
-        static_cast<std::uint32_t>((threads[axis] + size[axis] - 1) / size[axis]);
   }
-  return true;
-}
-
-void ComputeCommandEncoder::record() {
-  fill(append<DispatchCommand>());
+  auto& command = append<DispatchCommand>();
+  set_grid(threads, group_size, command.dispatch.launch);
+  fill(command);
 }
 
 void ComputeCommandEncoder::fill(DispatchCommand& command) {
   command.pipeline = pipeline_;
   command.overlaps_previous = overlaps_previous_;
-  launch_.log = pipeline_->uses_log ? buffer().log_buffer() : nullptr;
-  command.dispatch.launch = launch_;
+  copy_used(launch_, *pipeline_, command.dispatch.launch);
+  command.dispatch.launch.log = pipeline_->uses_log ? buffer().log_buffer() : nullptr;
   resources_in_use_ = resources_ != nullptr;
   if (auto chosen = pipeline_->variants->choose(command.dispatch); !chosen) {
     buffer().reject(MTL::CommandBufferErrorInternal, "kernel '{}' for this threadgroup size: {}",
@@ -280,9 +292,8 @@ void ComputeCommandEncoder::barrier() {
 
 void ComputeCommandEncoder::dispatch_threads(const MTL::Size& threads,
                                              const MTL::Size& group_size) {
-  if (is_ready("dispatchThreads", group_size) &&
-      set_grid({threads.width, threads.height, threads.depth}, group_size)) {
-    record();
+  if (is_ready("dispatchThreads", group_size)) {
+    record({threads.width, threads.height, threads.depth}, group_size);
   }
 }
 
@@ -294,11 +305,9 @@ void ComputeCommandEncoder::dispatch_groups(const MTL::Size& groups, const MTL::
   const auto threads = [](std::uint64_t count, std::uint64_t size) {
     return std::min(count, kMaxGridThreads + 1) * size;
   };
-  if (set_grid({threads(groups.width, group_size.width), threads(groups.height, group_size.height),
-                threads(groups.depth, group_size.depth)},
-               group_size)) {
-    record();
-  }
+  record({threads(groups.width, group_size.width), threads(groups.height, group_size.height),
+          threads(groups.depth, group_size.depth)},
+         group_size);
 }
 
 void ComputeCommandEncoder::dispatch_groups(Buffer* arguments,
@@ -318,6 +327,9 @@ void ComputeCommandEncoder::dispatch_groups(Buffer* arguments,
   }
   buffer().keep(arguments);
   auto& command = append<IndirectDispatchCommand>();
+  // One group stands for those that the buffer will ask for: all of them are whole.
+  set_grid({group_size.width, group_size.height, group_size.depth}, group_size,
+           command.dispatch.launch);
   fill(command);
   command.threadgroups_per_grid = arguments->data() + offset;
 }

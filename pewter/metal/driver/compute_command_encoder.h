@@ -83,14 +83,14 @@ class ComputeCommandEncoder final : public CommandEncoder {
   bool is_table_bound(const compiler::Parameter& parameter);
   void execute(IndirectCommandBuffer* commands, NS::Range range, const std::byte* place);
   bool lay_out_threadgroup_memory();
-  bool set_grid(const std::uint64_t (&threads)[3], const MTL::Size& group_size);
-  void record();
+  void record(const std::uint64_t (&threads)[3], const MTL::Size& group_size);
+  /// Everything but the grid, which is set already.
   void fill(DispatchCommand& command);
 
   const ComputePipelineState* pipeline_ = nullptr;
   Slot slots_[abi::kMaxBuffers];
   std::uint32_t threadgroup_lengths_[abi::kMaxThreadgroupArguments] = {};
-  // What the next dispatch takes, kept up to date by the setters.
+  // What the next dispatch takes, kept up to date by the setters; its grid is not set.
   abi::Launch launch_ = {};
   std::uint32_t threadgroup_bytes_ = 0;
   // Null until a texture or sampler is bound; in the command buffer's storage.

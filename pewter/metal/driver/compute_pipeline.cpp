@@ -34,6 +34,18 @@ bool is_enabled(const compiler::Parameter& parameter, const Function& function) 
   return true;
 }
 
+/// Parameters that are switched off count as well: code may read their places without using them.
+void raise_index_limits(ComputePipelineState& pipeline, const compiler::Parameter& parameter) {
+  const std::uint32_t end = parameter.index + parameter.count;
+  if (parameter.kind == compiler::ParameterKind::Buffer ||
+      parameter.kind == compiler::ParameterKind::FunctionTable) {
+    pipeline.buffer_limit = std::min(std::max(pipeline.buffer_limit, end), abi::kMaxBuffers);
+  } else if (parameter.kind == compiler::ParameterKind::Threadgroup) {
+    pipeline.threadgroup_argument_limit =
+        std::min(std::max(pipeline.threadgroup_argument_limit, end), abi::kMaxThreadgroupArguments);
+  }
+}
+
 /// The smallest of the limits that are given; 0 means not given.
 std::uint32_t thread_limit(const ComputePipelineDescriptor& descriptor, const Function& function) {
   std::uint64_t limit = abi::kMaxThreadsPerThreadgroup;
@@ -161,6 +173,7 @@ Outcome build_pipeline(const ComputePipelineDescriptor& descriptor,
     if (parameter.kind != compiler::ParameterKind::Builtin && is_enabled(parameter, *function)) {
       pipeline->parameters.push_back(parameter);
     }
+    raise_index_limits(*pipeline, parameter);
   }
   pipeline->required_buffers = code.required_buffers;
   pipeline->required_textures = code.required_textures;

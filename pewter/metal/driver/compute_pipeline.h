@@ -34,6 +34,9 @@ class ComputePipelineState final : public Object {
 
   /// Buffer and threadgroup parameters that the function constants leave switched on.
   std::vector<compiler::Parameter> parameters;
+  /// Indices of buffers and of threadgroup memory that the kernel reads lie below these.
+  std::uint32_t buffer_limit = 0;
+  std::uint32_t threadgroup_argument_limit = 0;
   /// A bit for each `[[buffer(n)]]` that must be bound before a dispatch.
   std::uint32_t required_buffers = 0;
   /// The same for `[[texture(n)]]` and `[[sampler(n)]]`.

@@ -5,6 +5,7 @@
 
 #include "pewter/base/environment.h"
 #include "pewter/base/log.h"
+#include "pewter/metal/executor/float_environment.h"
 #include "pewter/metal/executor/grid_run.h"
 #include "pewter/metal/executor/process_instance.h"
 
@@ -28,6 +29,7 @@ WorkerPool& worker_pool() {
 }
 
 Fault run(const Dispatch& dispatch) {
+  const FloatEnvironment float_environment;
   Grid grid;
   grid.dispatch = &dispatch;
   GridRun run;

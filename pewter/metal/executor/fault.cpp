@@ -58,6 +58,12 @@ void on_fault(int signal, siginfo_t* info, void* context) {
   chain.pass_on(signal, info, context);
 }
 
+std::uint64_t read_clock(clockid_t clock) {
+  timespec time;
+  clock_gettime(clock, &time);
+  return std::uint64_t(time.tv_sec) * 1'000'000'000 + std::uint64_t(time.tv_nsec);
+}
+
 void on_stop(int signal, siginfo_t* info, void* context) {
   const bool is_ours = info->si_code == SI_TKILL && info->si_pid == getpid();
   Execution* execution = kernel_thread.execution;
@@ -82,9 +88,15 @@ int stop_signal() {
 }
 
 std::uint64_t now_ns() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return std::uint64_t(time.tv_sec) * 1'000'000'000 + std::uint64_t(time.tv_nsec);
+  return read_clock(CLOCK_MONOTONIC);
+}
+
+std::uint64_t coarse_now_ns() {
+#ifdef CLOCK_MONOTONIC_COARSE
+  return read_clock(CLOCK_MONOTONIC_COARSE);
+#else
+  return now_ns();
+#endif
 }
 
 void install_fault_handlers() {

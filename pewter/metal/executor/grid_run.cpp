@@ -32,10 +32,9 @@ std::uint64_t group_count(const abi::Launch& launch) {
     if (groups == 0 || launch.threads_per_threadgroup[axis] == 0) {
       return 0;
     }
-    if (count > std::numeric_limits<std::uint64_t>::max() / groups) {
+    if (__builtin_mul_overflow(count, groups, &count)) {
       return std::numeric_limits<std::uint64_t>::max();
     }
-    count *= groups;
   }
   return count;
 }
@@ -57,6 +56,9 @@ std::uint64_t estimated_ns(const Grid& grid) {
 
 /// Enough blocks to go round, none so long that others would have to wait for it.
 std::uint64_t block_groups(const Grid& grid) {
+  if (grid.group_count <= 1) {
+    return 1;
+  }
   const std::uint64_t group_ns = known_group_ns(grid);
   const std::uint64_t limit = group_ns == 0
                                   ? kMaxUnknownBlock
@@ -84,7 +86,7 @@ class GridRun::Participant {
       if (run_.is_stopped() || block >= run_.block_count_ || !enter_grid_of(block)) {
         return false;
       }
-    } while (!run_.next_block_.compare_exchange_weak(block, block + 1, std::memory_order_relaxed));
+    } while (!run_.claim(block));
     first_ = (block - grid_->first_block) * grid_->block_groups;
     end_ = first_ + std::min(grid_->block_groups, grid_->group_count - first_);
     if (pewter_guarded_call(&state_.execution().resume_point, &run_groups, this,
@@ -122,7 +124,7 @@ class GridRun::Participant {
     group_.program_memory = state_.program_memory();
     kernel_thread.threadgroup_memory = state_.threadgroup_memory();
     kernel_thread.fibers = state_.fibers();
-    entered_ns_ = now_ns();
+    entered_ns_ = run_.is_brief() ? coarse_now_ns() : now_ns();
     state_.watch().begin(run_.deadline_of(*grid, entered_ns_));
     return true;
   }
@@ -130,7 +132,7 @@ class GridRun::Participant {
   /// Remembers what a group has taken here, for the next grid of the kernel.
   void record_cost() const {
     if (!is_owner_ || groups_done_ == 0 || grid_->dispatch->group_ns == nullptr ||
-        run_.block_count_ == 1) {
+        run_.is_brief()) {
       return;
     }
     const std::uint64_t taken = grid_ns() / groups_done_;
@@ -166,6 +168,10 @@ class GridRun::Participant {
 
   void go_to_group(std::uint64_t index) {
     for (int axis = 0; axis < 3; ++axis) {
+      if (index == 0) {
+        set_position(axis, 0);
+        continue;
+      }
       const std::uint64_t groups = grid_->dispatch->launch.threadgroups_per_grid[axis];
       set_position(axis, static_cast<std::uint32_t>(index % groups));
       index /= groups;
@@ -229,7 +235,6 @@ class GridRun::Participant {
   GridRun& run_;
   ThreadState& state_;
   const bool is_owner_;
-  const FloatEnvironment float_environment_;
   Grid* grid_ = nullptr;
   abi::Group group_ = {};
   std::uint64_t first_ = 0;
@@ -331,12 +336,21 @@ void GridRun::post_continuation(Task& task) {
 }
 
 void GridRun::help() {
+  const FloatEnvironment float_environment;
   Participant self(*this, ThreadState::current(), false);
   while (self.run_block() && !worker_pool().is_contended()) {
   }
   if (self.refused() != nullptr) {
     declined_.store(true, std::memory_order_relaxed);
   }
+}
+
+bool GridRun::claim(std::uint64_t& block) {
+  if (max_helpers_ == 0) {
+    next_block_.store(block + 1, std::memory_order_relaxed);
+    return true;
+  }
+  return next_block_.compare_exchange_weak(block, block + 1, std::memory_order_relaxed);
 }
 
 bool GridRun::has_work() const {
@@ -346,6 +360,9 @@ bool GridRun::has_work() const {
 std::uint64_t GridRun::deadline_of(Grid& grid, std::uint64_t now) const {
   if (timeout_ns_ == 0) {
     return 0;
+  }
+  if (is_brief()) {
+    return now + kCoarseLagNs + timeout_ns_;
   }
   std::uint64_t start = 0;
   if (grid.start_ns.compare_exchange_strong(start, now, std::memory_order_relaxed)) {

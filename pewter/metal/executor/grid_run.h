@@ -39,7 +39,7 @@ class GridRun final : private WorkerPool::Job {
 
   /// Takes part until all grids have ended. With `may_yield`, returns false when tasks are waiting
   /// for the thread; then the run goes on with those who help, and somebody has to call advance()
-  /// again.
+  /// again. The caller has a FloatEnvironment.
   bool advance(bool may_yield);
 
   /// After advance() has returned false: posts `task` when there is something for the next caller
@@ -60,6 +60,10 @@ class GridRun final : private WorkerPool::Job {
 
   void help() override;
   bool has_work() const override;
+  /// Takes `block`, which nobody had claimed; false with the next one when somebody now has.
+  bool claim(std::uint64_t& block);
+  /// Whether it is one block, which one thread runs without a pause.
+  bool is_brief() const { return block_count_ == 1; }
   bool is_claimed() const { return next_block_.load(std::memory_order_relaxed) >= block_count_; }
   bool is_stopped() const { return stop_.load(std::memory_order_relaxed); }
   void offer(bool wakes);

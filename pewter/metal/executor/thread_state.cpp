@@ -29,7 +29,7 @@ KernelTraits joined_traits(const Dispatch& dispatch) {
 }
 
 std::size_t program_memory_bytes(const LoadedKernel* kernel, std::size_t thread_count) {
-  if (kernel == nullptr) {
+  if (kernel == nullptr || kernel->traits().program_bytes == 0) {
     return 0;
   }
   const KernelTraits& traits = kernel->traits();
