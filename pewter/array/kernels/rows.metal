@@ -56,6 +56,20 @@ inline void for_each_row(constant Rows& rows, uint group, Visit visit) {
   }
 }
 
+// 2^t for t from -127 to 0, and anything for NaN: fast::exp2 without its limits, whose comparisons a softmax would wait
+// for. t = n + r, and n is added to the exponent of the polynomial of r.
+inline float exp2_below_zero(float t) {
+  const float shifted = t + 0x1.8p23f;
+  const float r = t - (shifted - 0x1.8p23f);
+  float p = 0x1.5bb99cp-10f;
+  p = fma(p, r, 0x1.3cea6ap-7f);
+  p = fma(p, r, 0x1.c6b70ap-5f);
+  p = fma(p, r, 0x1.ebf9bep-3f);
+  p = fma(p, r, 0x1.62e42ap-1f);
+  p = fma(p, r, 1.0f);
+  return as_type<float>(as_type<uint>(p) + (as_type<uint>(shifted) << 23));
+}
+
 template <typename T>
 kernel void softmax(const device T* in [[buffer(0)]],
                     device T* out [[buffer(1)]],
@@ -72,23 +86,27 @@ kernel void softmax(const device T* in [[buffer(0)]],
     // Rows of minus infinity become NaN by the division below, as 0 / 0.
     const float origin = isinf(shared_high) && shared_high < 0 ? 0.0f : shared_high;
     float sum = 0;
-    float ahead = -INFINITY;
+    // NaN when an element is.
+    float powers = 0;
+    const auto power = [&](uint i) {
+      const float t = (float(in[row + i]) - origin) * M_LOG2E_F;
+      return t < -127.0f ? -127.0f : t;
+    };
     for_each_position(rows.length, lane, [&](uint i) {
-      const float value = fast::exp(float(in[row + i]) - origin);
+      const float t = power(i);
+      const float value = exp2_below_zero(t);
+      powers += t;
       if (kKeeps) {
         out[row + i] = T(value);
       }
       sum += value;
-      // An element of each cache line, so that the next row is near when all of it is looked at below.
-      const uint line = i - lane;
-      ahead = larger(ahead, float(in[next + line]));
-      ahead = larger(ahead, float(in[next + min(line + 16, rows.length - 1)]));
     });
-    const float scale = 1.0f / row_sum(sum);
-    high = ahead;
+    const float scale = 1.0f / row_sum(isnan(powers) ? powers : sum);
+    high = -INFINITY;
+    // The next row is read before the store: a load behind a store to a place some whole pages away waits for it.
     for_each_position(rows.length, lane, [&](uint i) {
-      out[row + i] = T((kKeeps ? float(out[row + i]) : fast::exp(float(in[row + i]) - origin)) * scale);
       high = larger(high, float(in[next + i]));
+      out[row + i] = T((kKeeps ? float(out[row + i]) : exp2_below_zero(power(i))) * scale);
     });
   });
 }

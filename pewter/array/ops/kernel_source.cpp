@@ -41,7 +41,7 @@ std::shared_ptr<const runtime::ShaderKernel> shipped_kernel(const char* file,
   if (!kernel) {
     auto& library = compiled.libraries[file];
     if (!library) {
-      library = runtime::ShaderLibrary::compile(kernel_source(file));
+      library = runtime::ShaderLibrary::compile(kernel_source(file), runtime::MathMode::Safe);
     }
     kernel = library->kernel(name);
   }
