@@ -66,7 +66,7 @@ def peers(binaries):
     opencl = [str(binaries / "bench_opencl")]
     numpy = [numpy_python(), str(Path(__file__).parent / "numpy_peer.py")]
     found = [
-        Peer(metal, {"": OURS}, "the library itself"),
+        Peer(metal, {"": OURS, "bandwidth": "bandwidth"}, "the library itself"),
         Peer(opencl, {"": "PoCL"}, "pocl-opencl-icd, ocl-icd-opencl-dev"),
         Peer(
             opencl,
@@ -80,7 +80,6 @@ def peers(binaries):
             {
                 "cpp": "C++",
                 "by_lanes": "C++, same kernel",
-                "bandwidth": "bandwidth",
                 "streaming": "bandwidth, streaming stores",
                 "malloc": "malloc",
             },
@@ -185,7 +184,7 @@ def measure(work, running, rounds, seconds):
             try:
                 figures = take_turn(peer, work, seconds)
             except (RuntimeError, subprocess.TimeoutExpired) as error:
-                print(f"{work}: {', '.join(peer.figures.values())}: {error}", file=sys.stderr)
+                print(f"{work}: {next(iter(peer.figures.values()))}: {error}", file=sys.stderr)
                 continue
             for name, (figure, figure_unit) in figures.items():
                 samples.setdefault(name, []).append(figure)

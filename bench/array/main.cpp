@@ -1,3 +1,4 @@
+#include <benchmark/benchmark.h>
 #include <pewter/eval.h>
 #include <pewter/fast.h>
 #include <pewter/ops.h>
@@ -5,14 +6,15 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "bench/support/data.h"
+#include "bench/support/huge_pages.h"
 #include "bench/support/measure.h"
+#include "bench/support/traffic.h"
 
 // Operations on whole arrays, each as one evaluation, and what memory alone would take.
 namespace bench {
@@ -58,52 +60,38 @@ Prepared evaluation(const array& x,
               }};
 }
 
-/// Reads `inputs` arrays and writes `outputs` ones with all cores, and does nothing else.
-Prepared traffic(std::size_t count, int inputs, int outputs) {
-  struct State {
-    std::vector<std::vector<float>> memory;
-    double sum = 0;
-  };
-  auto state = std::make_shared<State>();
-  for (int i = 0; i < inputs + outputs; ++i) {
-    state->memory.emplace_back(count, 1.0F);
+/// Memory for traffic, on huge pages as that of large arrays is.
+using Addresses = std::vector<float*>;
+
+Prepared traffic(std::size_t count,
+                 std::size_t arrays,
+                 const std::function<void(const Addresses&)>& run) {
+  auto memory = std::make_shared<std::vector<Array<float>>>();
+  Addresses addresses;
+  for (std::size_t i = 0; i < arrays; ++i) {
+    addresses.push_back(memory->emplace_back(count, 1.0F).data());
   }
-  const std::size_t threads = std::max(1U, std::thread::hardware_concurrency());
-  return {
-      .run =
-          [=] {
-            std::vector<std::thread> workers;
-            std::vector<float> sums(threads * 64);
-            for (std::size_t t = 0; t < threads; ++t) {
-              workers.emplace_back([&, t] {
-                const std::size_t first = count / threads * t;
-                const std::size_t length = count / threads;
-                for (int o = 0; o < outputs; ++o) {
-                  std::memcpy(
-                      state->memory[state->memory.size() - 1 - static_cast<std::size_t>(o)].data() +
-                          first,
-                      state->memory[0].data() + first, length * sizeof(float));
-                }
-                for (int i = outputs > 0 ? 1 : 0; i < inputs; ++i) {
-                  const float* from = state->memory[static_cast<std::size_t>(i)].data() + first;
-                  float partial[32] = {};
-                  for (std::size_t k = 0; k + 32 <= length; k += 32) {
-                    for (std::size_t lane = 0; lane < 32; ++lane) {
-                      partial[lane] += from[k + lane];
-                    }
-                  }
-                  for (const float each : partial) {
-                    sums[t * 64] += each;
-                  }
-                }
-              });
-            }
-            for (std::thread& worker : workers) {
-              worker.join();
-            }
-            state->sum = sums[0];
-          },
-      .check = {}};
+  return {.run = [memory, addresses, run] { run(addresses); }, .check = {}};
+}
+
+Prepared reading(std::size_t count) {
+  return traffic(count, 1,
+                 [=](const Addresses& a) { benchmark::DoNotOptimize(read_traffic(a[0], count)); });
+}
+
+// Results go to one of two arrays in turn: an evaluation keeps the result before it until it has
+// its own.
+
+Prepared copying(std::size_t count) {
+  return traffic(count, 3, [=, turn = 0](const Addresses& a) mutable {
+    copy_traffic(a[0], a[turn++ % 2 == 0 ? 1 : 2], count);
+  });
+}
+
+Prepared joining(std::size_t count) {
+  return traffic(count, 4, [=, turn = 0](const Addresses& a) mutable {
+    join_traffic(a[0], a[1], a[turn++ % 2 == 0 ? 2 : 3], count);
+  });
 }
 
 void add_bandwidth_works() {
@@ -111,11 +99,13 @@ void add_bandwidth_works() {
   const Shape whole = {static_cast<std::int64_t>(kElements)};
   add("array_add_16M", Unit::GigabytesPerSecond, elements * 12, [=] {
     const array x = uniform_array(whole);
+    const array y = pewter::ones(whole);
+    y.eval();
     return evaluation(
-        x, [x](const array& a) { return a + x; }, 5, 2 * x.to_vector<float>()[5], 1e-6);
+        x, [y](const array& a) { return a + y; }, 5, x.to_vector<float>()[5] + 1, 1e-6);
   });
   add("array_add_16M/bandwidth", Unit::GigabytesPerSecond, elements * 12,
-      [] { return traffic(kElements, 2, 1); });
+      [] { return joining(kElements); });
   add("array_gaussian_16M", Unit::GigabytesPerSecond, elements * 8, [=] {
     const array x = uniform_array(whole);
     const double value = x.to_vector<float>()[7];
@@ -124,7 +114,7 @@ void add_bandwidth_works() {
         std::exp(-value * value), 1e-6);
   });
   add("array_gaussian_16M/bandwidth", Unit::GigabytesPerSecond, elements * 8,
-      [] { return traffic(kElements, 1, 1); });
+      [] { return copying(kElements); });
   add("array_sum_16M", Unit::GigabytesPerSecond, elements * 4, [=] {
     const array x = pewter::ones(whole);
     x.eval();
@@ -132,7 +122,7 @@ void add_bandwidth_works() {
         x, [](const array& a) { return pewter::sum(a); }, 0, static_cast<double>(kElements), 0);
   });
   add("array_sum_16M/bandwidth", Unit::GigabytesPerSecond, elements * 4,
-      [] { return traffic(kElements, 1, 0); });
+      [] { return reading(kElements); });
   add("array_softmax_4096x1024", Unit::GigabytesPerSecond, kRows * kColumns * 8.0, [] {
     const array x = pewter::ones({kRows, kColumns});
     x.eval();
@@ -140,7 +130,7 @@ void add_bandwidth_works() {
         x, [](const array& a) { return pewter::softmax(a, -1); }, 3, 1.0 / kColumns, 1e-8);
   });
   add("array_softmax_4096x1024/bandwidth", Unit::GigabytesPerSecond, kRows * kColumns * 8.0,
-      [] { return traffic(kRows * kColumns, 1, 1); });
+      [] { return copying(kRows * kColumns); });
   add("array_layer_norm_4096x1024", Unit::GigabytesPerSecond, kRows * kColumns * 8.0, [] {
     const array x = uniform_array({kRows, kColumns});
     const double expected =
@@ -153,7 +143,7 @@ void add_bandwidth_works() {
         0, expected, 0);
   });
   add("array_layer_norm_4096x1024/bandwidth", Unit::GigabytesPerSecond, kRows * kColumns * 8.0,
-      [] { return traffic(kRows * kColumns, 1, 1); });
+      [] { return copying(kRows * kColumns); });
 }
 
 void add_random_works() {

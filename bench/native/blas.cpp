@@ -1,7 +1,11 @@
 #include <cblas.h>
 
+#include <memory>
+#include <vector>
+
 #include "bench/native/simd.h"
 #include "bench/support/data.h"
+#include "bench/support/huge_pages.h"
 #include "bench/support/measure.h"
 
 namespace bench {

@@ -1,9 +1,13 @@
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
 
 #include "bench/native/native.h"
 #include "bench/native/simd.h"
 #include "bench/support/data.h"
+#include "bench/support/huge_pages.h"
 #include "bench/support/measure.h"
 
 namespace bench {

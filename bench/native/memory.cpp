@@ -1,8 +1,12 @@
 #include <cstdint>
+#include <cstring>
+#include <memory>
+#include <vector>
 
 #include "bench/native/native.h"
 #include "bench/native/simd.h"
 #include "bench/support/data.h"
+#include "bench/support/huge_pages.h"
 #include "bench/support/measure.h"
 
 namespace bench {
@@ -33,24 +37,6 @@ Prepared saxpy() {
           .check = [state] { return check_saxpy(state->input, state->y); }};
 }
 
-/// Reads two arrays and writes one of them, as saxpy does.
-Prepared update_bandwidth() {
-  auto state = std::make_shared<Arrays>();
-  return {
-      .run =
-          [state] {
-            const float* x = state->x.data();
-            float* y = state->y.data();
-#pragma omp parallel for schedule(static)
-            for (std::size_t i = 0; i < kElements; i += 16) {
-              _mm256_store_ps(y + i, _mm256_xor_ps(_mm256_load_ps(x + i), _mm256_load_ps(y + i)));
-              _mm256_store_ps(y + i + 8,
-                              _mm256_xor_ps(_mm256_load_ps(x + i + 8), _mm256_load_ps(y + i + 8)));
-            }
-          },
-      .check = {}};
-}
-
 Prepared gaussian(std::size_t count, int repeats) {
   auto state = std::make_shared<Arrays>(count);
   return {.run =
@@ -69,22 +55,16 @@ Prepared gaussian(std::size_t count, int repeats) {
           .check = [state] { return check_gaussian(state->input, state->y); }};
 }
 
-template <bool kStreaming>
-Prepared copy_bandwidth() {
+/// A copy with stores that go past the caches.
+Prepared streaming_bandwidth() {
   auto state = std::make_shared<Arrays>();
   return {.run =
               [state] {
                 const float* x = state->x.data();
                 float* y = state->y.data();
 #pragma omp parallel for schedule(static)
-                for (std::size_t i = 0; i < kElements; i += 32) {
-                  for (std::size_t j = i; j < i + 32; j += 8) {
-                    if constexpr (kStreaming) {
-                      _mm256_stream_ps(y + j, _mm256_load_ps(x + j));
-                    } else {
-                      _mm256_store_ps(y + j, _mm256_load_ps(x + j));
-                    }
-                  }
+                for (std::size_t i = 0; i < kElements; i += 8) {
+                  _mm256_stream_ps(y + i, _mm256_load_ps(x + i));
                 }
                 _mm_sfence();
               },
@@ -105,31 +85,6 @@ Prepared sum() {
                 *total = result;
               },
           .check = [state, total] { return check_sum(state->input, {total.get(), 1}); }};
-}
-
-/// Reads with eight sums, so that additions do not wait for each other.
-Prepared read_bandwidth() {
-  auto state = std::make_shared<Arrays>();
-  auto sums = std::make_shared<std::vector<float>>(kElements / 65536);
-  return {.run =
-              [state, sums] {
-#pragma omp parallel for schedule(static)
-                for (std::size_t block = 0; block < sums->size(); ++block) {
-                  const float* x = state->x.data() + block * 65536;
-                  __m256 parts[8] = {};
-                  for (std::size_t i = 0; i < 65536; i += 64) {
-                    for (std::size_t j = 0; j < 8; ++j) {
-                      parts[j] = _mm256_add_ps(parts[j], _mm256_load_ps(x + i + 8 * j));
-                    }
-                  }
-                  __m256 all = parts[0];
-                  for (int j = 1; j < 8; ++j) {
-                    all = _mm256_add_ps(all, parts[j]);
-                  }
-                  (*sums)[block] = sum_of_lanes(all);
-                }
-              },
-          .check = [state, sums] { return check_sum(state->input, *sums); }};
 }
 
 Prepared sum_tree_by_lanes() {
@@ -210,15 +165,12 @@ Prepared malloc_and_touch(std::size_t bytes) {
 void add_native_memory_works() {
   constexpr Unit kRate = Unit::GigabytesPerSecond;
   add("saxpy_16M/cpp", kRate, kElements * 12.0, &saxpy);
-  add("saxpy_16M/bandwidth", kRate, kElements * 12.0, &update_bandwidth);
   add("gaussian_16M/cpp", kRate, kElements * 8.0, [] { return gaussian(kElements, 1); });
-  add("gaussian_16M/bandwidth", kRate, kElements * 8.0, &copy_bandwidth<false>);
-  add("gaussian_16M/streaming", kRate, kElements * 8.0, &copy_bandwidth<true>);
+  add("gaussian_16M/streaming", kRate, kElements * 8.0, &streaming_bandwidth);
   add("gaussian_64K/cpp", Unit::MegaelementsPerSecond, 20 * 65536.0,
       [] { return gaussian(65536, 20); });
   for (const char* work : {"sum_tree_16M", "sum_strided_16M", "sum_simd_16M"}) {
     add(std::string(work) + "/cpp", kRate, kElements * 4.0, &sum);
-    add(std::string(work) + "/bandwidth", kRate, kElements * 4.0, &read_bandwidth);
   }
   add("sum_tree_16M/by_lanes", kRate, kElements * 4.0, &sum_tree_by_lanes);
   add("softmax_4096x1024/cpp", kRate, 8.0 * kSoftmaxRows * kSoftmaxColumns, &softmax);

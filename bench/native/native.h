@@ -5,8 +5,7 @@
 ///
 ///   cpp        the algorithm that a careful engineer would write for the processor
 ///   by_lanes   the kernel's own algorithm, eight threads of the grid to a vector
-///   bandwidth  only the kernel's memory traffic
-///   streaming  the same with non-temporal stores
+///   streaming  only the kernel's memory traffic, with non-temporal stores
 namespace bench {
 
 void add_native_memory_works();

@@ -1,16 +1,8 @@
 #pragma once
 
 #include <immintrin.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 
-#include <cstddef>
-#include <cstring>
-#include <memory>
-#include <new>
-#include <vector>
-
-/// Eight floats at a time, and memory, for the hand-written peers.
+/// Eight floats at a time, for the hand-written peers.
 namespace bench {
 
 /// exp for eight lanes, about one unit in the last place over the normal range.
@@ -42,41 +34,6 @@ inline float max_of_lanes(__m256 v) {
   __m128 a = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
   a = _mm_max_ps(a, _mm_movehl_ps(a, a));
   return _mm_cvtss_f32(_mm_max_ss(a, _mm_shuffle_ps(a, a, 1)));
-}
-
-/// Memory as a careful program asks for it: on huge pages where the system has them.
-template <typename T>
-struct HugePageAllocator {
-  using value_type = T;
-
-  HugePageAllocator() = default;
-  template <typename U>
-  HugePageAllocator(const HugePageAllocator<U>&) {}
-
-  [[gnu::noinline]] T* allocate(std::size_t count) {
-    constexpr std::size_t kHugePage = std::size_t{2} << 20;
-    const std::size_t alignment = count * sizeof(T) >= kHugePage ? kHugePage : 64;
-    const std::size_t bytes = (count * sizeof(T) + alignment - 1) / alignment * alignment;
-    void* memory = ::aligned_alloc(alignment, bytes);
-    if (memory == nullptr) {
-      throw std::bad_alloc();
-    }
-    if (alignment == kHugePage) {
-      ::madvise(memory, bytes, MADV_HUGEPAGE);
-    }
-    return static_cast<T*>(memory);
-  }
-  void deallocate(T* memory, std::size_t) { ::free(memory); }
-
-  bool operator==(const HugePageAllocator&) const { return true; }
-};
-
-template <typename T>
-using Array = std::vector<T, HugePageAllocator<T>>;
-
-template <typename T>
-Array<T> array_of(const std::vector<T>& values) {
-  return Array<T>(values.begin(), values.end());
 }
 
 }  // namespace bench

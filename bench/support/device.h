@@ -19,6 +19,8 @@ class Memory {
   virtual void read(void* bytes, std::size_t size) = 0;
   /// Writes to every page.
   virtual void touch() = 0;
+  /// Where the host can reach it while no kernel runs; null when it cannot.
+  virtual void* address() { return nullptr; }
 };
 
 class Kernel {

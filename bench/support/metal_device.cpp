@@ -21,6 +21,7 @@ class MetalMemory final : public Memory {
     std::memcpy(bytes, buffer->contents(), size);
   }
   void touch() override { touch_pages(buffer->contents(), buffer->length()); }
+  void* address() override { return buffer->contents(); }
 
   const NS::SharedPtr<MTL::Buffer> buffer;
 };
