@@ -47,15 +47,28 @@ std::uint32_t all_frames(llvm::StringRef object) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(total, 1U << 30));
 }
 
+// There is no setting of these for one target machine alone.
+template <typename Value>
+void set_option(llvm::StringRef name, const Value& value) {
+  auto& options = llvm::cl::getRegisteredOptions();
+  if (const auto found = options.find(name); found != options.end()) {
+    static_cast<llvm::cl::opt<Value>*>(found->second)->setValue(value);
+  }
+}
+
 // LLVM 19 may go round in circles for ever when it makes one store of several neighbours: the
 // constant of 256 bits that comes of it and one of 128 bits with the same elements become each
 // other in turn (four stores of eight bools do). The vectoriser stores whole vectors, so nothing is
-// lost without. There is no setting for one target machine alone.
+// lost without.
 void forbid_store_merging() {
-  auto& options = llvm::cl::getRegisteredOptions();
-  if (const auto found = options.find("combiner-store-merging"); found != options.end()) {
-    static_cast<llvm::cl::opt<bool>*>(found->second)->setValue(false);
-  }
+  set_option("combiner-store-merging", false);
+}
+
+// LLVM 19 may set up a function's stack behind its first branch. Where it probes a large stack on
+// x86 it takes r11 for that, whether or not something that the function has computed before is in
+// it: the end of a loop over threads, for instance.
+void forbid_late_stack_frames() {
+  set_option("enable-shrink-wrap", llvm::cl::BOU_FALSE);
 }
 
 }  // namespace
@@ -66,6 +79,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const KernelPla
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     forbid_store_merging();
+    forbid_late_stack_frames();
   });
   std::string triple = llvm::sys::getDefaultTargetTriple();
   std::string cpu = plan.cpu;

@@ -1,3 +1,5 @@
+#include "pewter/compiler/compiler.h"
+#include "pewter/metal/executor/elf_object.h"
 #include "tests/compiler/spmd/shared_code.h"
 
 // Kernels whose loops are unrolled into blocks of tens of thousands of instructions. LLVM takes
@@ -40,5 +42,46 @@ TEST_CASE("threads of a kernel in one large block copy their own elements") {
 
   CHECK(out == wanted);
 }
+
+#if defined(__x86_64__)
+TEST_CASE("a function sets up a large stack before it computes anything") {
+  // What is in r11 does not survive a large stack. A product of MLX lost the end of its loop over
+  // threads to it and never ended.
+  const std::string source = R"(#include <metal_stdlib>
+    kernel void f(device uint* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+      uint values[1024];
+      for (uint k = 0; k < 1024; ++k) {
+        values[k] = k * i;
+      }
+      uint place = x[i];
+    #pragma clang loop unroll(full)
+      for (uint k = 0; k < 100; ++k) {
+        values[place % 1024] += k;
+        place = place * 7 ^ values[(place + k) % 1024];
+      }
+      x[i] = place;
+    })";
+  const auto library = compiler::open_library(source, {});
+  REQUIRE(library);
+  compiler::KernelRequest request;
+  request.kernel = "f";
+  request.mode = compiler::ExecutionMode::Spmd;
+  request.shape.kind = compiler::GroupShape::Kind::Linear;
+  request.parts = compiler::GroupParts::Unlikely;
+
+  const auto code = (*library)->compile(request);
+  REQUIRE(code);
+  const auto object = executor::ElfObject::parse((*code)->object);
+  REQUIRE(object);
+
+  const auto entry =
+      std::find_if(object->symbols().begin(), object->symbols().end(),
+                   [&](const auto& symbol) { return symbol.name == (*code)->entry; });
+  REQUIRE(entry != object->symbols().end());
+  constexpr std::byte kPushRbp{0x55};
+  CHECK((*code)->stack_bytes > 8 * 4096);
+  CHECK(object->sections()[entry->section].content[entry->value] == kPushRbp);
+}
+#endif
 
 }  // namespace pewter
