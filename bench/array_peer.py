@@ -196,6 +196,7 @@ def works(library):
         ("array_gaussian_16M", "GB/s", ELEMENTS * 8e-9, of_array(f["gaussian"], ELEMENTS)),
         ("array_sum_16M", "GB/s", ELEMENTS * 4e-9, of_array(f["sum"], ELEMENTS)),
         ("array_softmax_4096x1024", "GB/s", matrix, of_array(f["softmax"], ROWS, COLUMNS)),
+        ("array_softmax_16M", "GB/s", ELEMENTS * 8e-9, of_array(f["softmax"], ELEMENTS // COLUMNS, COLUMNS)),
         ("array_layer_norm_4096x1024", "GB/s", matrix, of_array(f["layer_norm"], ROWS, COLUMNS)),
         ("array_normal_16M", "Melem/s", ELEMENTS * 1e-6, lambda: lambda: f["finish"](f["normal"]())),
         ("array_uniform_16M", "Melem/s", ELEMENTS * 1e-6, lambda: lambda: f["finish"](f["uniform"]())),

@@ -51,6 +51,7 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(run.goal_of("compile_cold", "PoCL"), 2)
         self.assertEqual(run.goal_of("nbody_4096", "PoCL"), 1)
         self.assertEqual(run.goal_of("gaussian_16M", "bandwidth"), 0.9)
+        self.assertEqual(run.goal_of("array_softmax_16M", "bandwidth"), 0.8)
         self.assertEqual(run.goal_of("matmul_simdgroup_1024", "OpenBLAS"), 0.35)
         self.assertEqual(run.goal_of("nbody_4096", "C++"), 0.8)
         self.assertIsNone(run.goal_of("nbody_4096", "NumPy"))
