@@ -27,6 +27,7 @@
 #include "pewter/compiler/spmd/gather_lowering.h"
 #include "pewter/compiler/spmd/group_entry.h"
 #include "pewter/compiler/spmd/group_memory.h"
+#include "pewter/compiler/spmd/half_vectors.h"
 #include "pewter/compiler/spmd/index_extraction.h"
 #include "pewter/compiler/spmd/instruction_order.h"
 #include "pewter/compiler/spmd/program.h"
@@ -275,6 +276,7 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   }
   spmd::lower_gathers(module);
   for (llvm::Function& function : module) {
+    spmd::replace_half_vectors(function);
     spmd::extract_indices_by_words(function);
   }
   code.runs_whole_groups = true;

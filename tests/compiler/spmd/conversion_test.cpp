@@ -2,6 +2,8 @@
 #include <cmath>
 #include <limits>
 
+#include "pewter/compiler/compiler.h"
+#include "pewter/metal/executor/elf_object.h"
 #include "tests/compiler/spmd/shared_code.h"
 
 // Half and bfloat in bulk, bit for bit: rounding, denormals, infinities, NaN.
@@ -197,6 +199,33 @@ TEST_CASE("floats become the nearest half or bfloat, the even one between two") 
 TEST_CASE("half and bfloat arithmetic rounds each result once") {
   check_arithmetic(kHalf);
   check_arithmetic(kBFloat);
+}
+
+TEST_CASE("arithmetic of halves and bfloats calls no function for each thread") {
+  for (const Format& format : {kHalf, kBFloat}) {
+    const std::string source = kHead + named(R"(
+      kernel void f(device @* x [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+        const @ y = x[i] * x[i + 1] + x[i + 2] / x[i + 3];
+        x[i] = y > @(3) ? max(abs(y), x[i + 4]) : -y;
+      })",
+                                             format);
+    const auto library = compiler::open_library(source, {});
+    REQUIRE(library);
+    compiler::KernelRequest request;
+    request.kernel = "f";
+    request.mode = compiler::ExecutionMode::Spmd;
+
+    const auto code = (*library)->compile(request);
+    REQUIRE(code);
+    const auto object = executor::ElfObject::parse((*code)->object);
+    REQUIRE(object);
+
+    for (const auto& symbol : object->symbols()) {
+      CAPTURE(symbol.name);
+      CHECK(symbol.name.substr(0, 7) != "__trunc");
+      CHECK(symbol.name.substr(0, 8) != "__extend");
+    }
+  }
 }
 
 TEST_CASE("integers of every width convert to float and back") {
