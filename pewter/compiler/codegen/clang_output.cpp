@@ -35,6 +35,22 @@ void repair_same_width_casts(llvm::Function& function) {
   }
 }
 
+// A bool in memory is true unless it is 0: kernels read the bytes of other types as bools. Clang
+// takes it for 0 or 1, of which one bit is enough.
+void test_all_bits_of_bools(llvm::Function& function) {
+  for (llvm::Instruction& instruction : llvm::make_early_inc_range(llvm::instructions(function))) {
+    auto* bit = llvm::dyn_cast<llvm::TruncInst>(&instruction);
+    auto* load = bit != nullptr ? llvm::dyn_cast<llvm::LoadInst>(bit->getOperand(0)) : nullptr;
+    if (load == nullptr || !bit->getType()->isIntOrIntVectorTy(1)) {
+      continue;
+    }
+    load->setMetadata(llvm::LLVMContext::MD_range, nullptr);
+    llvm::IRBuilder<> builder(bit);
+    bit->replaceAllUsesWith(builder.CreateIsNotNull(load));
+    bit->eraseFromParent();
+  }
+}
+
 // Vectors in memory have to be aligned as their elements only: a kernel may take a float4 out of
 // rows of 33 floats.
 void align_as_elements(llvm::Function& function) {
@@ -232,6 +248,7 @@ void normalise(llvm::Module& module, const KernelPlan& plan) {
       continue;
     }
     repair_same_width_casts(function);
+    test_all_bits_of_bools(function);
     saturate_conversions(function);
     round_integers_once(function);
     align_as_elements(function);

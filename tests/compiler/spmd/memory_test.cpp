@@ -523,4 +523,31 @@ TEST_CASE("members that are aligned for more than their size") {
   }
 }
 
+TEST_CASE("a byte that is read as a bool is true unless it is 0") {
+  const std::string source = kHead + R"(
+    struct Pair { uchar first; bool second; };
+    kernel void f(device const bool* in [[buffer(0)]], device const Pair* pairs [[buffer(1)]],
+                  device uchar* out [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+      out[i] = (in[i] ? 1 : 0) + (pairs[i].second ? 2 : 0) + (in[i] == pairs[i].second ? 4 : 0);
+    })";
+  constexpr std::size_t kCount = 256;
+  std::vector<std::uint8_t> in(kCount);
+  std::vector<std::uint8_t> pairs(2 * kCount);
+  std::vector<std::uint8_t> wanted(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    in[i] = static_cast<std::uint8_t>(i);
+    pairs[2 * i + 1] = static_cast<std::uint8_t>(i * 5 & 0xee);
+    const bool first = in[i] != 0;
+    const bool second = pairs[2 * i + 1] != 0;
+    wanted[i] =
+        static_cast<std::uint8_t>((first ? 1 : 0) + (second ? 2 : 0) + (first == second ? 4 : 0));
+  }
+  std::vector<std::uint8_t> out(kCount);
+
+  const Gpu gpu;
+  gpu.run(source, "f", {.grid = size(kCount), .group = size(64)}, in, pairs, out);
+
+  CHECK(out == wanted);
+}
+
 }  // namespace pewter
