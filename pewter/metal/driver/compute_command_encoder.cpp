@@ -69,7 +69,7 @@ void ComputeCommandEncoder::set_bytes(const void* bytes,
   if (!is_open("setBytes") || !is_index("setBytes", index, abi::kMaxBuffers)) {
     return;
   }
-  if (bytes == nullptr || length == 0) {
+  if (bytes == nullptr && length != 0) {
     buffer().reject(MTL::CommandBufferErrorInvalidResource, "setBytes at index {} without bytes",
                     index);
     return;
@@ -79,8 +79,11 @@ void ComputeCommandEncoder::set_bytes(const void* bytes,
                     "setBytes of {} bytes at index {}, limit {}", length, index, kMaxInlineBytes);
     return;
   }
-  void* copy = buffer().storage().allocate(length, kInlineAlignment);
-  std::memcpy(copy, bytes, length);
+  // No bytes are bound too: programs hand over empty vectors, for kernels that do not read them.
+  void* copy = buffer().storage().allocate(std::max<std::uint64_t>(length, 1), kInlineAlignment);
+  if (length != 0) {
+    std::memcpy(copy, bytes, length);
+  }
   launch_.buffers[index] = copy;
   slots_[index] = {nullptr, length, nullptr};
   is_checked_ = false;

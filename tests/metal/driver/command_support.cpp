@@ -28,6 +28,13 @@ kernel void add_both(device const uint* first [[buffer(0)]],
 }
 
 struct Wide { uint numbers[8]; };
+kernel void add_first(device uint* out [[buffer(0)]], constant uint* numbers [[buffer(1)]],
+                      constant uint& count [[buffer(2)]]) {
+  for (uint i = 0; i < count; ++i) {
+    out[0] += numbers[i];
+  }
+}
+
 kernel void read_wide(device uint* out [[buffer(0)]], constant Wide& wide [[buffer(1)]]) {
   out[0] = wide.numbers[7];
 }

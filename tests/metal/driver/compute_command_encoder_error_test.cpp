@@ -107,7 +107,7 @@ TEST_CASE("indices past the last slot are refused") {
         }) == "setThreadgroupMemoryLength at index 31, limit 30");
 }
 
-TEST_CASE("too many bytes, or none, cannot be set directly") {
+TEST_CASE("too many bytes, or some at no place, cannot be set directly") {
   Commands gpu;
   const std::vector<std::byte> bytes(4097);
   CHECK(error_of(gpu, [&](MTL::ComputeCommandEncoder* encoder) {

@@ -86,6 +86,21 @@ TEST_CASE("bytes are copied when they are set") {
   CHECK(list_of(list.get()) == Values{7, 8, 9});
 }
 
+TEST_CASE("no bytes can be set for a parameter that the kernel does not read") {
+  Commands gpu;
+  auto out = gpu.buffer({5});
+  const std::uint32_t count = 0;
+  run(gpu, "add_first", [&](MTL::ComputeCommandEncoder* encoder) {
+    encoder->setBuffer(out.get(), 0, 0);
+    encoder->setBytes(nullptr, 0, 1);
+    encoder->setBytes(&count, sizeof(count), 2);
+    encoder->dispatchThreads(MTL::Size(1, 1, 1), MTL::Size(1, 1, 1));
+    encoder->setBytes(&count, 0, 1);
+    encoder->dispatchThreads(MTL::Size(1, 1, 1), MTL::Size(1, 1, 1));
+  });
+  CHECK(values_of(out.get()) == Values{5});
+}
+
 TEST_CASE("4096 bytes can be set directly") {
   Commands gpu;
   auto out = gpu.buffer({0});
