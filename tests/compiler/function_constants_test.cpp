@@ -163,6 +163,45 @@ TEST_CASE("constants of a function that is an argument of a template are the ker
   CHECK(constant_of("f_m") == "m");
 }
 
+TEST_CASE("constants of a class template that a kernel's arguments choose are the kernel's") {
+  const Gpu gpu;
+  const auto library = gpu.library(kHead + R"(
+    constant bool by_scope [[function_constant(0)]];
+    constant bool by_object [[function_constant(1)]];
+    constant bool by_pointer [[function_constant(2)]];
+    constant bool by_pair [[function_constant(3)]];
+    constant bool elsewhere [[function_constant(4)]];
+    template <typename T, int n> struct Product {
+      static T run(T x) { return by_scope ? x * n : x; }
+      T add(T x) const { return by_object ? x + n : x; }
+      T subtract(T x) const { return by_pointer ? x - n : x; }
+    };
+    template <typename T> struct Product<T, 2> {
+      static T run(T x) { return by_pair ? x * 3 : x; }
+      T add(T x) const { return x; }
+      T subtract(T x) const { return x; }
+    };
+    template <typename T> struct Other { static T run(T x) { return elsewhere ? x : T(0); } };
+    template <typename T, int n> kernel void f(device T* x [[buffer(0)]]) {
+      using Chosen = Product<T, n>;
+      Chosen object;
+      const thread Chosen* pointer = &object;
+      x[0] = pointer->subtract(object.add(Product<T, n>::run(x[0])));
+    }
+    template [[host_name("f")]] kernel decltype(f<uint, 5>) f<uint, 5>;
+  )");
+
+  const auto function = NS::TransferPtr(library->newFunction(MTLSTR("f")));
+  REQUIRE(function);
+  const NS::Dictionary* constants = function->functionConstantsDictionary();
+
+  for (const char* name : {"by_scope", "by_object", "by_pointer", "by_pair"}) {
+    CAPTURE(name);
+    CHECK(constants->object(NS::String::string(name, NS::UTF8StringEncoding)) != nullptr);
+  }
+  CHECK(constants->object(MTLSTR("elsewhere")) == nullptr);
+}
+
 TEST_CASE("a function constant that is needed and missing is named") {
   const Gpu gpu;
   const std::string source = kHead + R"(

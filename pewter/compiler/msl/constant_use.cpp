@@ -73,12 +73,49 @@ class Walker : public clang::RecursiveASTVisitor<Walker> {
     return true;
   }
 
+  bool VisitDependentScopeDeclRefExpr(clang::DependentScopeDeclRefExpr* reference) {
+    const clang::NestedNameSpecifier* scope = reference->getQualifier();
+    if (scope != nullptr && scope->getAsType() != nullptr) {
+      mention_member(clang::QualType(scope->getAsType(), 0), reference->getDeclName());
+    }
+    return true;
+  }
+
+  bool VisitCXXDependentScopeMemberExpr(clang::CXXDependentScopeMemberExpr* member) {
+    const clang::QualType base = member->getBaseType();
+    mention_member(
+        member->isArrow() && !base->getPointeeType().isNull() ? base->getPointeeType() : base,
+        member->getMember());
+    return true;
+  }
+
   bool VisitCXXConstructExpr(clang::CXXConstructExpr* construction) {
     mention(construction->getConstructor());
     return true;
   }
 
  private:
+  /// A member of a class template whose arguments are not known yet, in all forms of the template.
+  void mention_member(clang::QualType type, clang::DeclarationName name) {
+    const auto* specialised = type->getAs<clang::TemplateSpecializationType>();
+    auto* declaration = specialised != nullptr
+                            ? llvm::dyn_cast_or_null<clang::ClassTemplateDecl>(
+                                  specialised->getTemplateName().getAsTemplateDecl())
+                            : nullptr;
+    if (declaration == nullptr) {
+      return;
+    }
+    llvm::SmallVector<clang::ClassTemplatePartialSpecializationDecl*, 4> partial;
+    declaration->getPartialSpecializations(partial);
+    std::vector<const clang::CXXRecordDecl*> forms(partial.begin(), partial.end());
+    forms.push_back(declaration->getTemplatedDecl());
+    for (const clang::CXXRecordDecl* form : forms) {
+      for (const clang::NamedDecl* member : form->lookup(name)) {
+        mention(member->getUnderlyingDecl());
+      }
+    }
+  }
+
   void mention(const clang::NamedDecl* declaration) {
     // The standard library uses no function constants.
     if (declaration->isFromASTFile()) {
