@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <doctest/doctest.h>
 
 #include "tests/support/temporary_directory.h"
@@ -193,6 +195,27 @@ TEST_CASE("a function constant that the kernel lacks is used with a warning") {
   CHECK(result.code == 0);
   CHECK(contains(result.errors,
                  "warning: kernel 'f' has no function constant 'sise'; did you mean 'size'?"));
+}
+
+TEST_CASE("a kernel may read past the end of its buffers where it is allowed to, and not write") {
+  const TemporaryDirectory directory;
+  const std::string file = directory.write(
+      "k.metal",
+      "kernel void f(device int* x [[buffer(0)]], constant int& place [[buffer(1)]]) {\n"
+      "  if (place > 0) { x[0] = x[place] + 7; } else { x[-place] = 1; }\n}\n");
+  const long page = sysconf(_SC_PAGESIZE);
+  const long end = page / 4;
+  const auto run = [&](long place, long allowed) {
+    return pewter_command(
+        {"run", file, "--grid", "1", "--buffer", "x=ones:i32:" + std::to_string(end), "--bytes",
+         "place=int:" + std::to_string(place), "--show", "x"},
+        {{"PEWTER_READ_PAST_END", std::to_string(allowed)}});
+  };
+
+  CHECK(contains(run(end + 2, 0).errors, "page fault"));
+  CHECK(contains(run(end + 2, page).output, "first  7 1 1"));
+  CHECK(contains(run(-end - 2, page).errors, "page fault"));
+  CHECK(contains(run(2 * end + 2, page).errors, "page fault"));
 }
 
 TEST_CASE("a kernel that faults fails the command with the reason") {

@@ -3,12 +3,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "pewter/base/environment.h"
 #include "pewter/base/log.h"
 #include "pewter/metal/driver/device.h"
 
@@ -27,10 +29,24 @@ struct Mapping {
   std::byte* data = nullptr;
 };
 
+/// Bytes behind a mapping that can be read, and are zero, for kernels that read past the end.
+std::uint64_t readable_tail() {
+  static const std::uint64_t bytes = [] {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
+    const std::uint64_t wanted = environment::number("PEWTER_READ_PAST_END").value_or(0);
+    if (wanted > kMost) {
+      logging::warning("environment", "PEWTER_READ_PAST_END={} is more than {}; using that", wanted,
+                       kMost);
+    }
+    return rounded_up(std::min(wanted, kMost), page_size());
+  }();
+  return bytes;
+}
+
 /// `size` bytes between two inaccessible pages, the first of them at a multiple of `alignment`.
 Mapping map_guarded(std::uint64_t size, std::uint64_t alignment) {
   const std::uint64_t guard = page_size();
-  const std::uint64_t total = size + 2 * guard + (alignment - guard);
+  const std::uint64_t total = size + readable_tail() + 2 * guard + (alignment - guard);
   void* address =
       mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) {
@@ -39,7 +55,11 @@ Mapping map_guarded(std::uint64_t size, std::uint64_t alignment) {
   // What the alignment wastes stays reserved but costs no memory.
   const auto begin = reinterpret_cast<std::uintptr_t>(address);
   auto* data = reinterpret_cast<std::byte*>(rounded_up(begin + guard, alignment));
-  if (mprotect(data, size, PROT_READ | PROT_WRITE) != 0) {
+  // Pages that are only read take no memory.
+  const bool is_protected =
+      mprotect(data, size, PROT_READ | PROT_WRITE) == 0 &&
+      (readable_tail() == 0 || mprotect(data + size, readable_tail(), PROT_READ) == 0);
+  if (!is_protected) {
     munmap(address, total);
     return {};
   }
@@ -99,8 +119,8 @@ std::uint64_t page_size() {
 }
 
 std::optional<DeviceMemory> DeviceMemory::allocate(std::uint64_t length) {
-  const bool small = length < page_size();
-  const std::uint64_t size = small ? page_size() : rounded_up(length, page_size());
+  const bool small = length < page_size() && readable_tail() == 0;
+  const std::uint64_t size = rounded_up(length, page_size());
   if (!device().claim(size)) {
     logging::error("metal", "{} bytes with {} already allocated exceed the machine's {}", size,
                    device().allocated(), device().memory_bytes());

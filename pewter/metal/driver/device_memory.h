@@ -10,8 +10,8 @@ namespace pewter::driver {
 ///
 /// It begins at a page and has its last page to itself, as on Apple's devices: kernels that run a
 /// little past a buffer, which works there, harm nothing here. A page or more lies between two
-/// pages that no one may touch, so that running off either end is a fault; from 2 MiB on it asks
-/// for huge pages.
+/// pages that no one may touch, so that running off either end is a fault, unless
+/// `PEWTER_READ_PAST_END` lets kernels read so far; from 2 MiB on it asks for huge pages.
 class DeviceMemory {
  public:
   /// Nothing, with a message in the log, when the machine has no more.
