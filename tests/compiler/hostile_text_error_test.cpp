@@ -49,6 +49,23 @@ TEST_CASE("a crash inside the compiler fails the text and nothing else") {
   CHECK(reason_of(kernel("x[0] = 1;")) == "");
 }
 
+TEST_CASE(
+    "a lambda in a broken initialiser, which crashes Clang, fails the text and nothing else") {
+  const std::string reason = reason_of(R"(
+    inline float row_sum { = larger(high, float(in[next + i]} {
+      })(rows, group, [&](ulong row, ulong next) {
+        float sum = 0 0(op, Op);
+        for_each_position(rows.length, lane, [&](uint i) {
+          const float value = exp2_below_zero(t);
+          if (kKeeps) {
+          }
+          sum += value;
+        });)");
+
+  CHECK(reason != "");
+  CHECK(reason_of(kernel("x[0] = 1;")) == "");
+}
+
 TEST_CASE("a fatal error of LLVM fails the text and nothing else") {
   CHECK(reason_of("#pragma clang __debug llvm_fatal_error\n") ==
         "internal compiler error: #pragma clang __debug llvm_fatal_error");
