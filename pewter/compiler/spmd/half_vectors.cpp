@@ -87,7 +87,7 @@ class Replacement {
     for (llvm::Instruction* instruction : replaced_) {
       instruction->eraseFromParent();
     }
-    llvm::SmallVector<llvm::WeakTrackingVH, 16> unused;
+    llvm::SmallVector<llvm::WeakTrackingVH, 16> unused(loads_.begin(), loads_.end());
     for (const auto& [value, bits] : bits_) {
       unused.emplace_back(bits);
     }
@@ -114,6 +114,19 @@ class Replacement {
     }
     // A constant, or an argument.
     return builder_.CreateBitCast(value, bits_type(value->getType()));
+  }
+
+  /// Loaded as bits where that is all: LLVM keeps a single bfloat that is used in another block as
+  /// a float, and rounds it again.
+  llvm::Value* bits_of_single(llvm::Value* value) {
+    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(value);
+        load != nullptr && load->isSimple() && load->hasOneUse()) {
+      loads_.push_back(load);
+      llvm::IRBuilder<> at_load(load);
+      return at_load.CreateAlignedLoad(at_load.getInt16Ty(), load->getPointerOperand(),
+                                       load->getAlign());
+    }
+    return builder_.CreateBitCast(value, builder_.getInt16Ty());
   }
 
   llvm::Value* number(std::uint64_t bits, llvm::Type* type) {
@@ -213,10 +226,9 @@ class Replacement {
                                             shuffle.getShuffleMask());
       }
       case llvm::Instruction::InsertElement:
-        return builder_.CreateInsertElement(
-            bits_of(instruction.getOperand(0)),
-            builder_.CreateBitCast(instruction.getOperand(1), builder_.getInt16Ty()),
-            instruction.getOperand(2));
+        return builder_.CreateInsertElement(bits_of(instruction.getOperand(0)),
+                                            bits_of_single(instruction.getOperand(1)),
+                                            instruction.getOperand(2));
       case llvm::Instruction::BitCast:
         return builder_.CreateBitCast(instruction.getOperand(0), bits_type(type));
       case llvm::Instruction::FNeg:
@@ -257,11 +269,16 @@ class Replacement {
   llvm::Value* replaced_use(llvm::Instruction& instruction) {
     llvm::Type* type = instruction.getType();
     switch (instruction.getOpcode()) {
-      case llvm::Instruction::ExtractElement:
-        return builder_.CreateBitCast(
-            builder_.CreateExtractElement(bits_of(instruction.getOperand(0)),
-                                          instruction.getOperand(1)),
-            type);
+      case llvm::Instruction::ExtractElement: {
+        llvm::Value* bits = builder_.CreateExtractElement(bits_of(instruction.getOperand(0)),
+                                                          instruction.getOperand(1));
+        for (llvm::Use& use : llvm::make_early_inc_range(instruction.uses())) {
+          if (llvm::isa<llvm::StoreInst>(use.getUser())) {
+            use.set(bits);
+          }
+        }
+        return builder_.CreateBitCast(bits, type);
+      }
       case llvm::Instruction::FCmp: {
         auto& compare = llvm::cast<llvm::FCmpInst>(instruction);
         return builder_.CreateFCmp(compare.getPredicate(), floats_of(compare.getOperand(0)),
@@ -294,6 +311,8 @@ class Replacement {
   llvm::IRBuilder<> builder_;
   std::vector<llvm::Instruction*> found_;
   std::vector<llvm::Instruction*> replaced_;
+  // Of single values that are loaded as bits.
+  std::vector<llvm::LoadInst*> loads_;
   std::vector<std::pair<llvm::PHINode*, llvm::PHINode*>> phis_;
   llvm::DenseMap<llvm::Value*, llvm::Value*> bits_;
   // bfloats as floats.
