@@ -1,5 +1,6 @@
 #include "pewter/array/fusion/kernel_maker.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,7 +24,20 @@ KernelMaker& KernelMaker::instance() {
   return *instance;
 }
 
+KernelMaker::MainThreadEnd::~MainThreadEnd() {
+#if defined(__linux__)
+  const bool is_main_thread = gettid() == getpid();
+#else
+  const bool is_main_thread = pthread_main_np() != 0;
+#endif
+  if (is_main_thread) {
+    instance().stop();
+  }
+}
+
 void KernelMaker::request(const std::string& key, const KernelStructure& structure) {
+  static thread_local MainThreadEnd main_thread_end;
+  static_cast<void>(&main_thread_end);
   const std::scoped_lock lock(mutex_);
   if (is_stopping_ || !asked_for_.insert(key).second) {
     return;

@@ -49,6 +49,12 @@ class KernelMaker {
     KernelStructure structure;
   };
 
+  /// Stops when the main thread ends, which is before static objects do: those that the compiler
+  /// has made by then are gone when functions of `atexit` run that were registered earlier.
+  struct MainThreadEnd {
+    ~MainThreadEnd();
+  };
+
   void work();
   void stop();
 
