@@ -7,10 +7,10 @@
 #include <atomic>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 #include "pewter/base/environment.h"
 #include "pewter/base/log.h"
+#include "pewter/base/worker_pool.h"
 #include "pewter/runtime/device.h"
 #include "pewter/runtime/host_work.h"
 
@@ -26,8 +26,11 @@ constexpr int kTranspose = 112;
 constexpr std::int64_t kLeastWork = 64 * 64 * 64;
 // Below it the product is finished before a thread has started.
 constexpr std::int64_t kLeastSharedWork = std::int64_t{256} * 256 * 256;
-// Rows or columns that one thread computes at a time: fewer would pack the other matrix too often.
-constexpr std::int64_t kBlock = 512;
+// Elements of the result that one thread computes at a time: fewer would pack the matrices too
+// often.
+constexpr std::int64_t kBlockArea = std::int64_t{1024} * 1024;
+// Sides of blocks are multiples of it, as those of the library's tiles are.
+constexpr std::int64_t kBlockStep = 64;
 
 using Sgemm = void (*)(
     int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
@@ -45,6 +48,10 @@ using Cgemm = void (*)(int,
                        const void*,
                        void*,
                        int);
+
+std::int64_t round_up(std::int64_t value, std::int64_t step) {
+  return (value + step - 1) / step * step;
+}
 
 /// OpenBLAS, opened when the first product asks for it.
 class HostBlas final : public MatrixMultiplier {
@@ -82,77 +89,107 @@ class HostBlas final : public MatrixMultiplier {
   }
 
  private:
-  /// A stretch of rows or columns of one product of the batch.
-  struct Block {
-    std::int64_t batch = 0;
-    std::int64_t first = 0;
-    std::int64_t count = 0;
+  /// How a product is cut into blocks: `rows` by `columns` of the result each, or less at its end.
+  struct Cut {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
   };
 
   // Blocks depend on the shape alone, and each is computed by one thread, so that the results do
-  // not depend on the number of threads.
-  void multiply(const MatrixProduct& product) const {
-    const bool by_rows = product.rows >= product.columns;
-    const std::int64_t length = by_rows ? product.rows : product.columns;
-    const std::int64_t half = (length + 127) / 128 * 64;
-    const std::int64_t step = std::min(kBlock, half);
-    std::vector<Block> blocks;
-    for (std::int64_t batch = 0; batch < product.batches; ++batch) {
-      for (std::int64_t first = 0; first < length; first += step) {
-        blocks.push_back({batch, first, std::min(step, length - first)});
+  // not depend on the number of threads. A block packs the rows and the columns that it needs, so
+  // it is large and nearly square; a product that is worth sharing has at least two.
+  static Cut cut(const MatrixProduct& product) {
+    Cut block = {product.rows, product.columns};
+    if (product.batches * product.rows * product.columns * product.inner < kLeastSharedWork) {
+      return block;
+    }
+    do {
+      std::int64_t& side = block.rows >= block.columns ? block.rows : block.columns;
+      side = round_up((side + 1) / 2, kBlockStep);
+    } while (block.rows * block.columns > kBlockArea);
+    return block;
+  }
+
+  /// Blocks of the products of a batch, taken one by one by the threads that work on it.
+  class Blocks final : public WorkerPool::Job {
+   public:
+    Blocks(const HostBlas& blas, const MatrixProduct& product)
+        : blas_(blas),
+          product_(product),
+          cut_(cut(product)),
+          down_((product.rows + cut_.rows - 1) / cut_.rows),
+          across_((product.columns + cut_.columns - 1) / cut_.columns) {}
+
+    std::int64_t count() const { return product_.batches * down_ * across_; }
+
+    bool has_work() const override { return next_.load(std::memory_order_relaxed) < count(); }
+
+    void help() override {
+      for (std::int64_t i = next_++; i < count(); i = next_++) {
+        blas_.multiply_block(product_, cut_, i / (down_ * across_), i / across_ % down_,
+                             i % across_);
       }
     }
 
+   private:
+    const HostBlas& blas_;
+    const MatrixProduct& product_;
+    const Cut cut_;
+    const std::int64_t down_;
+    const std::int64_t across_;
+    std::atomic<std::int64_t> next_ = 0;
+  };
+
+  void multiply(const MatrixProduct& product) const {
     const std::scoped_lock lock(mutex_);
     const int threads_before = threads_();
     set_threads_(1);
-    std::atomic<std::size_t> next = 0;
-    const auto work = [&] {
-      for (std::size_t i = next++; i < blocks.size(); i = next++) {
-        multiply_block(product, blocks[i], by_rows);
-      }
-    };
-    const std::int64_t amount = product.batches * product.rows * product.columns * product.inner;
-    std::vector<std::thread> helpers;
-    const std::size_t wanted =
-        amount < kLeastSharedWork ? 0 : std::min(thread_count(), blocks.size()) - 1;
-    for (std::size_t i = 0; i < wanted; ++i) {
-      helpers.emplace_back(work);
-    }
-    work();
-    for (std::thread& helper : helpers) {
-      helper.join();
+    Blocks blocks(*this, product);
+    if (blocks.count() > 1) {
+      WorkerPool& pool = helpers();
+      const auto wanted = static_cast<std::uint32_t>(
+          std::min<std::int64_t>(blocks.count() - 1, pool.worker_count()));
+      pool.add(blocks, wanted);
+      pool.wake(wanted);
+      blocks.help();
+      pool.remove(blocks);
+    } else {
+      blocks.help();
     }
     set_threads_(threads_before);
   }
 
-  static std::size_t thread_count() {
-    static const std::size_t count = std::max<std::size_t>(
-        environment::number("PEWTER_THREADS").value_or(std::thread::hardware_concurrency()), 1);
-    return count;
+  /// The threads that share a product with the one that asks for it: with more than the processor
+  /// has cores they would only wait for each other. Never destroyed, as a product may be under way
+  /// when the program ends.
+  static WorkerPool& helpers() {
+    static WorkerPool& pool = []() -> WorkerPool& {
+      const std::uint64_t cores = std::max(1U, std::thread::hardware_concurrency());
+      const std::uint64_t wanted = environment::number("PEWTER_THREADS").value_or(cores);
+      const std::uint64_t threads = std::clamp<std::uint64_t>(wanted, 1, cores);
+      return *new WorkerPool(static_cast<std::uint32_t>(threads - 1));
+    }();
+    return pool;
   }
 
-  void multiply_block(const MatrixProduct& product, const Block& block, bool by_rows) const {
+  void multiply_block(const MatrixProduct& product,
+                      const Cut& block,
+                      std::int64_t batch,
+                      std::int64_t down,
+                      std::int64_t across) const {
     const std::size_t item = product.is_complex ? 2 * sizeof(float) : sizeof(float);
-    const std::byte* a = matrix(product.a, block.batch, item);
-    const std::byte* b = matrix(product.b, block.batch, item);
-    std::byte* out = product.out.contents() +
-                     static_cast<std::size_t>(block.batch * product.rows * product.columns) * item;
+    const std::int64_t row = down * block.rows;
+    const std::int64_t column = across * block.columns;
+    const std::int64_t a = row * (product.a.is_transposed ? 1 : product.a.leading);
+    const std::int64_t b = column * (product.b.is_transposed ? product.b.leading : 1);
+    const std::int64_t out = (batch * product.rows + row) * product.columns + column;
     MatrixProduct part = product;
-    if (by_rows) {
-      part.rows = block.count;
-      a += static_cast<std::size_t>(block.first *
-                                    (product.a.is_transposed ? 1 : product.a.leading)) *
-           item;
-      out += static_cast<std::size_t>(block.first * product.columns) * item;
-    } else {
-      part.columns = block.count;
-      b += static_cast<std::size_t>(block.first *
-                                    (product.b.is_transposed ? product.b.leading : 1)) *
-           item;
-      out += static_cast<std::size_t>(block.first) * item;
-    }
-    multiply(part, static_cast<int>(product.columns), a, b, out);
+    part.rows = std::min(block.rows, product.rows - row);
+    part.columns = std::min(block.columns, product.columns - column);
+    multiply(part, static_cast<int>(product.columns),
+             matrix(product.a, batch, item) + static_cast<std::size_t>(a) * item,
+             matrix(product.b, batch, item) + static_cast<std::size_t>(b) * item,
+             product.out.contents() + static_cast<std::size_t>(out) * item);
   }
 
   static const std::byte* matrix(const MatrixOperand& operand, std::int64_t i, std::size_t item) {

@@ -191,6 +191,55 @@ TEST_CASE("products of matrices agree with a loop in double") {
   }
 }
 
+TEST_CASE("products that several threads share agree with a loop in double") {
+  // Cut into blocks down and across, only down, only across, and by the matrices of a batch.
+  struct Sizes {
+    std::int64_t batches;
+    std::int64_t rows;
+    std::int64_t inner;
+    std::int64_t columns;
+  };
+  for (const auto& [batches, rows, length, columns] :
+       {Sizes{1, 1100, 17, 1300}, {1, 2100, 900, 9}, {1, 9, 900, 2100}, {7, 130, 90, 210}}) {
+    CAPTURE(rows);
+    CAPTURE(columns);
+    const std::vector<double> a =
+        numbers(static_cast<std::size_t>(batches * rows * length), -1, 1, Dtype::Float32);
+    const std::vector<double> b =
+        numbers(static_cast<std::size_t>(batches * length * columns), -1, 1, Dtype::Float32);
+    std::vector<double> expected(static_cast<std::size_t>(batches * rows * columns), 0);
+    for (std::int64_t row = 0; row < batches * rows; ++row) {
+      double* const out = expected.data() + row * columns;
+      for (std::int64_t k = 0; k < length; ++k) {
+        const double factor = a[static_cast<std::size_t>(row * length + k)];
+        const double* const from = b.data() + (row / rows * length + k) * columns;
+        for (std::int64_t column = 0; column < columns; ++column) {
+          out[column] += factor * from[column];
+        }
+      }
+    }
+    const array left = make_array(a, {batches, rows, length}, Dtype::Float32);
+    const array right = make_array(b, {batches, length, columns}, Dtype::Float32);
+    const array turned_left = swapaxes(contiguous(swapaxes(left, 1, 2)), 1, 2);
+    const array turned_right = swapaxes(contiguous(swapaxes(right, 1, 2)), 1, 2);
+    const auto largest_error = [&](const array& product) {
+      CHECK(product.shape() == Shape{batches, rows, columns});
+      const std::vector<double> found = read(product);
+      double largest = 0;
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        largest = std::max(largest, std::abs(found[i] - expected[i]));
+      }
+      return largest;
+    };
+    // Each of `length` sums, none of which comes to 64, is rounded once.
+    const double bound = static_cast<double>(length) * 64 * 0x1p-24;
+    CHECK(largest_error(matmul(left, right)) <= bound);
+    CHECK(largest_error(matmul(turned_left, turned_right)) <= bound);
+    const array complex_left = astype(left, Dtype::Complex64);
+    CHECK(largest_error(matmul(complex_left, astype(right, Dtype::Complex64))) <= bound);
+  }
+}
+
 TEST_CASE("products follow the rules for vectors and batches") {
   const array a = astype(counted({2, 3}), Dtype::Float32);
   const array v({1.0F, 2.0F, 3.0F});
