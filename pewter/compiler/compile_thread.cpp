@@ -28,6 +28,7 @@
 #include <string>
 
 #include "pewter/base/environment.h"
+#include "pewter/base/sanitizer.h"
 #include "pewter/base/signal_chain.h"
 
 namespace pewter::compiler {
@@ -45,16 +46,7 @@ constexpr std::size_t kMappingBytes = kGuardBytes + kReserveBytes + kStackBytes 
 constexpr std::size_t kKeptBytes = std::size_t{512} << 10;
 
 // The sanitizers' check for leaks must see what a thread left behind.
-#if defined(__has_feature)
-#define PEWTER_HAS_FEATURE(name) __has_feature(name)
-#else
-#define PEWTER_HAS_FEATURE(name) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || PEWTER_HAS_FEATURE(address_sanitizer)
-constexpr bool kFreesStacks = false;
-#else
-constexpr bool kFreesStacks = true;
-#endif
+constexpr bool kFreesStacks = PEWTER_ADDRESS_SANITIZER == 0;
 
 constexpr std::uint64_t kDefaultTimeoutMs = 60'000;
 /// Memory that work may take, unless the machine has less than four times as much.

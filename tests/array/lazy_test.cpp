@@ -42,6 +42,23 @@ TEST_CASE("a chain takes one kernel, and another length takes none") {
   CHECK(fusion::generated_kernel_count() == before + 1);
 }
 
+TEST_CASE("numbers are no inputs of a kernel: a chain with many of them takes one too") {
+  constexpr int kSteps = 40;
+  const auto chain = [](const array& x, float step) {
+    array y = x;
+    for (int i = 0; i < kSteps; ++i) {
+      y = y + static_cast<float>(i) * step;
+    }
+    return y;
+  };
+  const std::size_t before = fusion::generated_kernel_count();
+  // More elements than are computed one by one while their kernel is made.
+  const array x(counted(20000));
+  CHECK(chain(x, 1).to_vector<float>()[7] == 7 + kSteps * (kSteps - 1) / 2);
+  CHECK(chain(x, 2).to_vector<float>()[7] == 7 + kSteps * (kSteps - 1));
+  CHECK(fusion::generated_kernel_count() == before + 1);
+}
+
 TEST_CASE("rows and columns are broadcast") {
   const array x(counted(6), Shape{2, 3});
   const array row({10.0F, 20.0F, 30.0F});

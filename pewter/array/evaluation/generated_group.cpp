@@ -83,7 +83,9 @@ class Encoder {
     if (kernel == nullptr) {
       return false;
     }
-    logging::detail("fusion", "one kernel: {}", fusion::describe(structure_));
+    if (logging::wanted("fusion")) {
+      logging::detail("fusion", "one kernel: {}", fusion::describe(structure_));
+    }
     if (reduction_ != nullptr) {
       encode_reduction(stream, *kernel);
     } else {

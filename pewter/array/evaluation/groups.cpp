@@ -26,7 +26,7 @@ std::size_t leaves_with(const graph::Node& member, const std::vector<const graph
     count += &leaf->origin() != &member ? 1 : 0;
   }
   for (const graph::NodePointer& input : member.inputs) {
-    count += contains(leaves, input) ? 0 : 1;
+    count += input->is_constant() || contains(leaves, input) ? 0 : 1;
   }
   return count;
 }
@@ -34,7 +34,7 @@ std::size_t leaves_with(const graph::Node& member, const std::vector<const graph
 void replace_leaf(const graph::Node& member, std::vector<const graph::Node*>& leaves) {
   std::erase_if(leaves, [&](const graph::Node* leaf) { return &leaf->origin() == &member; });
   for (const graph::NodePointer& input : member.inputs) {
-    if (!contains(leaves, input)) {
+    if (!input->is_constant() && !contains(leaves, input)) {
       leaves.push_back(input.get());
     }
   }

@@ -14,7 +14,7 @@ struct Group {
   std::uint32_t root = 0;
   /// The entries in the order in which they are computed; the root is the last.
   std::vector<std::uint32_t> members;
-  /// What is read, each once; constants included, which need no buffer.
+  /// What is read, each once; constants excluded, which need no buffer.
   std::vector<const graph::Node*> leaves;
   std::uint32_t outputs = 0;
   bool is_generated = false;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "pewter/array/graph/node_memory.h"
 #include "pewter/array/graph/shape.h"
 #include "pewter/runtime/allocator.h"
 
@@ -11,6 +12,10 @@ namespace {
 /// Nodes that lost their last reference while another node was being destroyed; null outside of
 /// that. A pointer, because nodes may be destroyed after this thread's objects are.
 thread_local std::vector<NodePointer>* dying = nullptr;
+
+NodePointer new_node() {
+  return std::allocate_shared<Node>(NodeMemory<Node>());
+}
 
 bool fits_here(std::size_t bytes) {
   return bytes <= sizeof(Node::here);
@@ -60,7 +65,7 @@ std::byte* Node::first() const {
 }
 
 NodePointer make_node(Shape shape, Dtype dtype, Placement placement) {
-  auto node = std::make_shared<Node>();
+  auto node = new_node();
   node->size = element_count(shape, size_of(dtype));
   node->strides = row_strides(shape);
   node->shape = std::move(shape);
@@ -81,7 +86,7 @@ NodePointer make_computed(Shape shape,
                           std::shared_ptr<const Primitive> primitive,
                           std::vector<NodePointer> inputs,
                           std::uint32_t stream) {
-  auto node = std::make_shared<Node>();
+  auto node = new_node();
   node->size = element_count(shape, size_of(dtype));
   node->strides = row_strides(shape);
   node->shape = std::move(shape);
@@ -93,7 +98,7 @@ NodePointer make_computed(Shape shape,
 }
 
 NodePointer make_view(const NodePointer& node, Shape shape, Strides strides, std::int64_t offset) {
-  auto view = std::make_shared<Node>();
+  auto view = new_node();
   view->size = element_count(shape, size_of(node->dtype));
   view->is_row_contiguous = is_row_contiguous(shape, strides);
   view->shape = std::move(shape);

@@ -121,15 +121,19 @@ std::invalid_argument refused(const Elementwise& row, Dtype dtype, const char* p
 }
 
 Shape common_shape(const Elementwise& row, const std::vector<graph::NodePointer>& operands) {
+  // Mostly all have one shape, or are numbers.
   const Shape* shape = &operands[0]->shape;
+  for (const auto& operand : operands) {
+    shape = operand->shape.size() > shape->size() ? &operand->shape : shape;
+  }
   bool differ = false;
   for (const auto& operand : operands) {
-    differ = differ || operand->shape != *shape;
+    differ = differ || (!operand->shape.empty() && operand->shape != *shape);
   }
   if (!differ) {
     return *shape;
   }
-  Shape result = *shape;
+  Shape result = operands[0]->shape;
   for (std::size_t i = 1; i < operands.size(); ++i) {
     result = graph::broadcast_shape(row.name, result, operands[i]->shape);
   }

@@ -2,26 +2,12 @@
 
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define PEWTER_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define PEWTER_ADDRESS_SANITIZER 1
-#endif
-#endif
+#include "pewter/base/sanitizer.h"
 
-#if defined(__SANITIZE_THREAD__)
-#define PEWTER_THREAD_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define PEWTER_THREAD_SANITIZER 1
-#endif
-#endif
-
-#if defined(PEWTER_ADDRESS_SANITIZER)
+#if PEWTER_ADDRESS_SANITIZER
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if defined(PEWTER_THREAD_SANITIZER)
+#if PEWTER_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -32,7 +18,7 @@ namespace pewter::executor {
 /// leave_to() stands right before the jump, arrive() right behind it, on the other stack.
 class SanitizerFiber {
  public:
-#if defined(PEWTER_ADDRESS_SANITIZER)
+#if PEWTER_ADDRESS_SANITIZER
   void set_stack(const void* bottom, std::size_t bytes) {
     bottom_ = bottom;
     bytes_ = bytes;
@@ -56,7 +42,7 @@ class SanitizerFiber {
   void* fake_stack_ = nullptr;
   const void* bottom_ = nullptr;
   std::size_t bytes_ = 0;
-#elif defined(PEWTER_THREAD_SANITIZER)
+#elif PEWTER_THREAD_SANITIZER
   SanitizerFiber() = default;
   ~SanitizerFiber() {
     if (owned_ != nullptr) {

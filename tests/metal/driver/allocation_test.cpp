@@ -6,10 +6,11 @@
 #include <cstdint>
 #include <memory>
 
+#include "pewter/base/sanitizer.h"
 #include "tests/metal/driver/command_support.h"
 
 // Every way to the heap is counted, whichever thread takes it. Sanitizers have a heap of their own.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if PEWTER_ADDRESS_SANITIZER || PEWTER_THREAD_SANITIZER
 #define PEWTER_COUNTS_ALLOCATIONS 0
 #else
 #define PEWTER_COUNTS_ALLOCATIONS 1
