@@ -104,7 +104,7 @@ class ClangLibrary : public ParsedLibrary {
   Result<void, CompileFailure> parse() {
     Result<void, CompileFailure> parsed;
     if (auto run = guarded([&] { parsed = parse_text(); }); !run) {
-      return msl::plain_failure(run.error().message);
+      return std::move(run).error();
     }
     if (parsed) {
       info_ = text_->reflection.info;
@@ -123,9 +123,9 @@ class ClangLibrary : public ParsedLibrary {
     }
     Result<FunctionBody, CompileFailure> body = CompileFailure{};
     const auto run =
-        guarded([&] { body = generate_body(position_of(*info), function, constants); });
+        guarded([&] { body = generate_body(position_of(*info), function, constants); }, info);
     if (!run) {
-      return single_failure(run.error().message, *info);
+      return run.error();
     }
     return body;
   }
@@ -139,9 +139,9 @@ class ClangLibrary : public ParsedLibrary {
     }
     Result<KernelCode, CompileFailure> code = CompileFailure{};
     const auto run =
-        guarded([&] { code = generate_kernel(position_of(*info), request, linked, cpu); });
+        guarded([&] { code = generate_kernel(position_of(*info), request, linked, cpu); }, info);
     if (!run) {
-      return single_failure(run.error().message, *info);
+      return run.error();
     }
     return code;
   }
@@ -156,23 +156,34 @@ class ClangLibrary : public ParsedLibrary {
     return static_cast<std::size_t>(&info - info_.kernels.data());
   }
 
-  /// Runs work on `text_`. When it had to be abandoned, so is the text: the next request gets a
-  /// fresh one.
-  Result<void> guarded(const std::function<void()>& work) {
-    auto run = run_compiler(work);
-    if (!run) {
-      leave_for_good(std::move(text_));
-      text_ = std::make_unique<ParsedText>();
+  /// Runs work on `text_`, for one kernel of it if there is one. When it had to be abandoned, so is
+  /// the text: the next request gets a fresh one.
+  Result<void, CompileFailure> guarded(const std::function<void()>& work,
+                                       const KernelInfo* kernel = nullptr) {
+    const auto run = run_compiler(work);
+    if (run) {
+      return {};
     }
-    return run;
+    // Most bugs of Clang's lie in wait behind an error of the text, which is what its author has
+    // to know.
+    CompileFailure failure;
+    if (run.error().is_bug && text_->unit != nullptr) {
+      failure.diagnostics = text_->unit->errors();
+    }
+    leave_for_good(std::move(text_));
+    text_ = std::make_unique<ParsedText>();
+    CompileFailure last = kernel != nullptr ? single_failure(run.error().message, *kernel)
+                                            : msl::plain_failure(run.error().message);
+    failure.diagnostics.push_back(std::move(last.diagnostics.front()));
+    return failure;
   }
 
   Result<void, CompileFailure> parse_text() {
-    auto unit = msl::TranslationUnit::parse(source_, options_, prelude_path_, text_->repairs);
-    if (!unit) {
-      return std::move(unit).error();
+    if (auto parsed = msl::TranslationUnit::parse(source_, options_, prelude_path_, text_->repairs,
+                                                  text_->unit);
+        !parsed) {
+      return parsed;
     }
-    text_->unit = std::move(*unit);
     auto reflection = msl::reflect(*text_->unit);
     if (!reflection) {
       return std::move(reflection).error();

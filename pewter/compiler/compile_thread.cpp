@@ -433,17 +433,18 @@ void abandon_work(const char* reason) {
   }
 }
 
-Result<void> run_compiler(const std::function<void()>& body) {
+Result<void, Interruption> run_compiler(const std::function<void()>& body) {
   install_handlers();
   const RunningWork running;
   if (is_ending.load()) {
-    return failure("the program is ending");
+    return Interruption{"the program is ending"};
   }
   auto work = std::make_unique<Work>();
   void* mapping = mmap(nullptr, kMappingBytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (mapping == MAP_FAILED) {
-    return failure(fmt::format("no memory for the compiler's stack of {} MiB", kStackBytes >> 20));
+    return Interruption{
+        fmt::format("no memory for the compiler's stack of {} MiB", kStackBytes >> 20)};
   }
   work->body = &body;
   work->mapping = static_cast<std::byte*>(mapping);
@@ -452,15 +453,21 @@ Result<void> run_compiler(const std::function<void()>& body) {
   pthread_t thread = {};
   if (const int problem = start(*work, thread); problem != 0) {
     munmap(mapping, kMappingBytes);
-    return failure(fmt::format("cannot start a thread for the compiler: {}", strerror(problem)));
+    return Interruption{
+        fmt::format("cannot start a thread for the compiler: {}", strerror(problem))};
   }
   wait_for(*work, thread);
-  const std::string problem = describe(*work);
+  Interruption interruption;
+  interruption.message = describe(*work);
+  interruption.is_bug = work->outcome == Outcome::Crash || work->outcome == Outcome::Abandoned;
   if (work->outcome == Outcome::Done || work->outcome == Outcome::Exception) {
     pthread_join(thread, nullptr);
     munmap(mapping, kMappingBytes);
     sem_destroy(&work->ended);
-    return problem.empty() ? Result<void>() : failure(problem);
+    if (!interruption.message.empty()) {
+      return interruption;
+    }
+    return {};
   }
   // The thread waits for ever. It needs its own data and the stack that it stands on, no more.
   pthread_detach(thread);
@@ -468,7 +475,7 @@ Result<void> run_compiler(const std::function<void()>& body) {
     madvise(work->stack(), kStackBytes - kKeptBytes, MADV_DONTNEED);
   }
   leave_for_good(std::move(work));
-  return failure(problem);
+  return interruption;
 }
 
 }  // namespace pewter::compiler

@@ -66,6 +66,20 @@ TEST_CASE(
   CHECK(reason_of(kernel("x[0] = 1;")) == "");
 }
 
+TEST_CASE("where Clang crashes behind an error, the error is told first") {
+  // The attribute of a statement that cannot be read.
+  const auto library =
+      compiler::open_library(kernel("object_data [[host_name(\"s\").x]<half> + 1;"), {});
+
+  REQUIRE(!library);
+  const std::vector<compiler::Diagnostic>& told = library.error().diagnostics;
+  CHECK(told.at(0).text == "'object_data' is not supported: pewter runs compute kernels only");
+  CHECK(told.at(0).line == 3);
+  CHECK(told.back().text ==
+        "internal compiler error: Segmentation fault in clang::Stmt::getBeginLoc() const");
+  CHECK(reason_of(kernel("x[0] = 1;")) == "");
+}
+
 TEST_CASE("a fatal error of LLVM fails the text and nothing else") {
   CHECK(reason_of("#pragma clang __debug llvm_fatal_error\n") ==
         "internal compiler error: #pragma clang __debug llvm_fatal_error");

@@ -221,4 +221,14 @@ std::vector<Diagnostic> DiagnosticCollector::take() {
   return result;
 }
 
+std::vector<Diagnostic> DiagnosticCollector::errors() const {
+  std::vector<Diagnostic> result;
+  for (const Diagnostic& each : collected_) {
+    if (each.severity == Severity::Error) {
+      result.push_back(each);
+    }
+  }
+  return result;
+}
+
 }  // namespace pewter::compiler::msl

@@ -29,6 +29,9 @@ class DiagnosticCollector : public clang::DiagnosticConsumer {
   /// What was collected since the last call, notes folded into the message they belong to.
   std::vector<Diagnostic> take();
 
+  /// The errors among them, left where they are.
+  std::vector<Diagnostic> errors() const;
+
   /// Places that a second parse has to treat differently; empty when the errors, if any, are the
   /// user's.
   const Repairs& repairs() const { return repairs_; }

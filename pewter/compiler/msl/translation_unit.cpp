@@ -212,25 +212,30 @@ bool TranslationUnit::attempt(const std::string& source,
   return !instance_->getDiagnostics().hasErrorOccurred();
 }
 
-Result<std::unique_ptr<TranslationUnit>, CompileFailure> TranslationUnit::parse(
-    const std::string& source,
-    const LibraryOptions& options,
-    const std::string& prelude_path,
-    Repairs& repairs) {
+Result<void, CompileFailure> TranslationUnit::parse(const std::string& source,
+                                                    const LibraryOptions& options,
+                                                    const std::string& prelude_path,
+                                                    Repairs& repairs,
+                                                    std::unique_ptr<TranslationUnit>& unit) {
   // Each round cures what the last one found; a round that finds nothing to cure ends it.
   while (true) {
-    std::unique_ptr<TranslationUnit> unit(new TranslationUnit);
+    unit.reset(new TranslationUnit);
     const bool good = unit->attempt(source, options, prelude_path, repairs);
     std::vector<Diagnostic> messages = unit->diagnostics_->take();
     if (good) {
       unit->warnings_ = std::move(messages);
-      return unit;
+      return {};
     }
     if (!repairs.merge(unit->diagnostics_->repairs())) {
+      unit.reset();
       return messages.empty() ? plain_failure("the text ends in the middle of something")
                               : CompileFailure{std::move(messages)};
     }
   }
+}
+
+std::vector<Diagnostic> TranslationUnit::errors() const {
+  return diagnostics_ != nullptr ? diagnostics_->errors() : std::vector<Diagnostic>();
 }
 
 const std::vector<clang::Decl*>& TranslationUnit::declarations() const {

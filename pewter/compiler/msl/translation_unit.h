@@ -25,13 +25,14 @@ class ParseAction;
 /// Not safe for concurrent use.
 class TranslationUnit {
  public:
-  /// Parses with `repairs`, adding as many as Clang's answers call for. `prelude_path` is the
-  /// precompiled standard library.
-  static Result<std::unique_ptr<TranslationUnit>, CompileFailure> parse(
-      const std::string& source,
-      const LibraryOptions& options,
-      const std::string& prelude_path,
-      Repairs& repairs);
+  /// Parses into `unit` with `repairs`, adding as many as Clang's answers call for. `prelude_path`
+  /// is the precompiled standard library. The unit is there while it is made, so that somebody can
+  /// look at what is left of it when that comes to no end; it is null when the text is refused.
+  static Result<void, CompileFailure> parse(const std::string& source,
+                                            const LibraryOptions& options,
+                                            const std::string& prelude_path,
+                                            Repairs& repairs,
+                                            std::unique_ptr<TranslationUnit>& unit);
   ~TranslationUnit();
 
   clang::ASTContext& context() { return instance_->getASTContext(); }
@@ -57,6 +58,9 @@ class TranslationUnit {
   std::string symbol(const clang::VarDecl* variable);
 
   std::vector<Diagnostic> take_warnings() { return std::move(warnings_); }
+
+  /// The errors reported since diagnostics were last taken; changes nothing.
+  std::vector<Diagnostic> errors() const;
 
   /// What was reported since the last call.
   std::vector<Diagnostic> take_diagnostics() { return diagnostics_->take(); }
