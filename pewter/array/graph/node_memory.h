@@ -16,7 +16,7 @@ void leave_node_memory(void* memory) noexcept;
 /// malloc merges into larger pieces and takes apart again.
 template <typename T>
 struct NodeMemory {
-  using value_type = T;
+  using value_type = T;  // NOLINT(readability-identifier-naming): the standard asks for it
 
   NodeMemory() = default;
   template <typename Other>
