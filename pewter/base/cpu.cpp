@@ -1,5 +1,8 @@
 #include "pewter/base/cpu.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <fstream>
 
 namespace pewter::cpu {
@@ -59,6 +62,21 @@ std::vector<std::string> read_features() {
   return found;
 }
 
+std::uint64_t read_largest_cache() {
+  constexpr std::uint64_t kUnknown = std::uint64_t{32} << 20;
+  std::uint64_t largest = 0;
+  for (int index = 0;; ++index) {
+    std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
+    std::uint64_t size = 0;
+    char unit = 0;
+    if (!(file >> size)) {
+      return largest != 0 ? largest : kUnknown;
+    }
+    file >> unit;
+    largest = std::max(largest, unit == 'K' ? size << 10 : unit == 'M' ? size << 20 : size);
+  }
+}
+
 }  // namespace
 
 const std::string& brand() {
@@ -73,6 +91,11 @@ const std::string& level() {
 
 const std::vector<std::string>& features() {
   static const std::vector<std::string> value = read_features();
+  return value;
+}
+
+std::uint64_t largest_cache_bytes() {
+  static const std::uint64_t value = read_largest_cache();
   return value;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,5 +16,8 @@ const std::string& level();
 
 /// The vector features that matter to kernels, for instance {"avx2", "fma", "f16c"}.
 const std::vector<std::string>& features();
+
+/// Bytes of the largest cache that a core shares; 32 MiB when the system does not say.
+std::uint64_t largest_cache_bytes();
 
 }  // namespace pewter::cpu

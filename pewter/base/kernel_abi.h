@@ -12,7 +12,7 @@
 /// `kKernelAbiVersion`, which is part of every cache key.
 namespace pewter::abi {
 
-inline constexpr std::uint32_t kKernelAbiVersion = 3;
+inline constexpr std::uint32_t kKernelAbiVersion = 4;
 
 inline constexpr std::uint32_t kSimdWidth = 32;
 inline constexpr std::uint32_t kMaxBuffers = 31;
@@ -31,6 +31,8 @@ struct Launch {
   /// Size that was asked for; groups at the edge of a non-uniform grid are smaller (`Group::size`).
   std::uint32_t threads_per_threadgroup[3];
   std::uint32_t grid_origin[3];
+  /// Whether streaming stores go past the caches; where it is 0 they are plain ones.
+  std::uint32_t streams;
   /// What is bound to each `[[texture(n)]]`, null where nothing is; null when the kernel has none.
   const Texture* const* textures;
   /// The same for `[[sampler(n)]]`: see SamplerBits.

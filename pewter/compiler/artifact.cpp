@@ -222,6 +222,7 @@ void describe(Archive& archive, KernelCode& code) {
   archive(code.uses_simdgroup);
   archive(code.uses_atomics);
   archive(code.required_buffers);
+  archive(code.streamed_buffers);
   for (std::uint64_t& textures : code.required_textures) {
     archive(textures);
   }

@@ -297,6 +297,8 @@ struct KernelCode {
   bool uses_atomics = false;
   /// A bit for each `[[buffer(n)]]` that the kernel, with these constants, reads or writes.
   std::uint32_t required_buffers = 0;
+  /// Those among them that it writes with streaming stores (`__builtin_nontemporal_store`).
+  std::uint32_t streamed_buffers = 0;
   /// The same for `[[texture(n)]]`, `[[sampler(n)]]` and `[[threadgroup(n)]]`.
   std::array<std::uint64_t, 2> required_textures = {0, 0};
   std::uint32_t required_samplers = 0;

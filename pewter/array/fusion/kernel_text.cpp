@@ -223,7 +223,7 @@ class Writer {
     write_steps("    ");
     for (std::size_t i = 0; i < structure_.outputs.size(); ++i) {
       const std::uint16_t step = structure_.outputs[i];
-      line("    output{}[at + x] = {}(v{});", i, stored_type(structure_.steps[step].result), step);
+      line("    {}", store(fmt::format("output{}", i), "at + x", step));
     }
     line("    at += arguments.lengths[0];");
     for_each_input([&](std::size_t i) { line("    from{} += arguments.strides[{}][1];", i, i); });
@@ -459,9 +459,17 @@ class Writer {
   void write_stores(const char* index, const char* pointer = "output") {
     for (std::size_t i = 0; i < structure_.outputs.size(); ++i) {
       const std::uint16_t step = structure_.outputs[i];
-      line("  {}{}[{}] = {}(v{});", pointer, i, index, stored_type(structure_.steps[step].result),
-           step);
+      line("  {}", store(fmt::format("{}{}", pointer, i), index, step));
     }
+  }
+
+  /// What is written for a large array has left the caches before it is read.
+  std::string store(const std::string& to, std::string_view index, std::uint16_t step) const {
+    const Dtype dtype = structure_.steps[step].result;
+    if (dtype == Dtype::Complex64) {
+      return fmt::format("{}[{}] = v{};", to, index, step);
+    }
+    return fmt::format("stream({} + {}, {}(v{}));", to, index, stored_type(dtype), step);
   }
 
   const KernelStructure& structure_;

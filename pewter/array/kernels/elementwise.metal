@@ -4,6 +4,16 @@
 #include <metal_stdlib>
 using namespace metal;
 
+// Says, to a compiler that listens, that nobody reads the element soon.
+template <typename T>
+inline void stream(device T* to, T value) {
+#if __has_builtin(__builtin_nontemporal_store)
+  __builtin_nontemporal_store(value, to);
+#else
+  *to = value;
+#endif
+}
+
 template <typename T>
 inline bool is_nan(T) { return false; }
 inline bool is_nan(float a) { return isnan(a); }

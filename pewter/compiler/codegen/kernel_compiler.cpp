@@ -22,6 +22,7 @@
 #include "pewter/compiler/codegen/object_code.h"
 #include "pewter/compiler/codegen/optimiser.h"
 #include "pewter/compiler/codegen/private_arrays.h"
+#include "pewter/compiler/codegen/streaming.h"
 #include "pewter/compiler/codegen/thread_values.h"
 #include "pewter/compiler/codegen/threadgroup_memory.h"
 #include "pewter/compiler/spmd/gather_lowering.h"
@@ -181,6 +182,7 @@ Result<KernelCode> compile_scalar(llvm::Module& module,
                                   Optimiser& optimiser,
                                   KernelCode code) {
   bound_private_arrays(*module.getFunction(kThreadFunction));
+  drop_streaming(module);
   optimiser.optimise(module);
   show(module, "optimisation");
   if (auto checked = check_constants(module, plan); !checked) {
@@ -222,6 +224,7 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   }
   llvm::Function& thread = *module.getFunction(kThreadFunction);
   bind_arguments(module, code);
+  code.streamed_buffers = find_streamed_buffers(thread);
   describe_convergence(module, code);
   const bool is_exact = plan.shape.kind == GroupShape::Kind::Exact;
   const auto [size_x, size_y, size_z] = plan.shape.size;

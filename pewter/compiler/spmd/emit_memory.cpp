@@ -1,10 +1,15 @@
 #include "llvm/Analysis/ValueTracking.h"
 
+#include "pewter/base/kernel_abi.h"
 #include "pewter/compiler/spmd/emitter.h"
 #include "pewter/compiler/spmd/instruction_order.h"
 
 namespace pewter::compiler::spmd {
 namespace {
+
+constexpr std::uint64_t kLineBytes = 64;
+// The narrowest vector that can be streamed.
+constexpr std::uint64_t kLeastStreamBytes = 16;
 
 // Elements that the processor can load and store under a mask.
 bool has_masked_access(const llvm::DataLayout& layout, llvm::Type* element) {
@@ -309,6 +314,7 @@ void Emitter::store_to_one_place(llvm::StoreInst& store) {
   auto* copy = llvm::cast<llvm::StoreInst>(store.clone());
   copy->setOperand(0, stored);
   copy->setOperand(1, scalar(store.getPointerOperand()));
+  copy->setMetadata(llvm::LLVMContext::MD_nontemporal, nullptr);
   builder_.Insert(copy);
 }
 
@@ -323,7 +329,7 @@ void Emitter::store_chunk(llvm::StoreInst& store, unsigned chunk, llvm::Value* v
     llvm::Value* address = scalar_at(pointer, reversed ? first + lanes_.per_chunk - 1 : first);
     llvm::Value* stored = reversed ? reverse(value) : value;
     if (mask_.empty()) {
-      builder_.CreateAlignedStore(stored, address, store.getAlign());
+      store_whole(store, address, stored);
     } else {
       llvm::Value* lanes = active(chunk);
       store_masked(store, address, stored, reversed ? reverse(lanes) : lanes);
@@ -334,6 +340,48 @@ void Emitter::store_chunk(llvm::StoreInst& store, unsigned chunk, llvm::Value* v
   const Pattern addressing = how == Pattern::Same ? Pattern::Strided : how;
   scatter(store, lane_pointers(pointer, chunk, store.isAtomic() ? Pattern::Any : addressing), value,
           chunk);
+}
+
+/// Whether this dispatch writes so much that streaming stores pay.
+llvm::Value* Emitter::streams() {
+  if (streams_ == nullptr) {
+    llvm::IRBuilder<> entry(allocas_);
+    llvm::LoadInst* flag =
+        entry.CreateLoad(builder_.getInt32Ty(),
+                         entry.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), target_.getArg(0),
+                                                          offsetof(abi::Launch, streams)));
+    flag->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                      llvm::MDNode::get(flag->getContext(), {}));
+    streams_ = entry.CreateICmpNE(flag, builder_.getInt32(0));
+  }
+  return streams_;
+}
+
+// A streaming store must fill its cache lines, so it needs an address that is a multiple of it.
+void Emitter::store_whole(llvm::StoreInst& store, llvm::Value* address, llvm::Value* value) {
+  const std::uint64_t size = layout_.getTypeStoreSize(value->getType());
+  if (!store.hasMetadata(llvm::LLVMContext::MD_nontemporal) || size < kLeastStreamBytes ||
+      !llvm::isPowerOf2_64(size)) {
+    builder_.CreateAlignedStore(value, address, store.getAlign());
+    return;
+  }
+  const std::uint64_t align = std::min(size, kLineBytes);
+  llvm::Value* place = builder_.CreatePtrToInt(address, builder_.getInt64Ty());
+  llvm::Value* is_aligned = builder_.CreateICmpEQ(
+      builder_.CreateAnd(place, builder_.getInt64(align - 1)), builder_.getInt64(0));
+  llvm::BasicBlock* past_caches = new_block("store.stream");
+  llvm::BasicBlock* plain = new_block("store.plain");
+  llvm::BasicBlock* done = new_block("store.stored");
+  builder_.CreateCondBr(builder_.CreateAnd(streams(), is_aligned), past_caches, plain);
+  builder_.SetInsertPoint(past_caches);
+  llvm::StoreInst* streamed = builder_.CreateAlignedStore(value, address, llvm::Align(align));
+  streamed->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                        store.getMetadata(llvm::LLVMContext::MD_nontemporal));
+  builder_.CreateBr(done);
+  builder_.SetInsertPoint(plain);
+  builder_.CreateAlignedStore(value, address, store.getAlign());
+  builder_.CreateBr(done);
+  builder_.SetInsertPoint(done);
 }
 
 // Masked stores are slow on many processors: the common case of a full mask gets a plain one, and
@@ -352,7 +400,7 @@ void Emitter::store_masked(llvm::StoreInst& store,
   builder_.CreateCondBr(builder_.CreateICmpEQ(lanes, llvm::Constant::getAllOnesValue(bits)), whole,
                         check);
   builder_.SetInsertPoint(whole);
-  builder_.CreateAlignedStore(value, address, store.getAlign());
+  store_whole(store, address, value);
   builder_.CreateBr(done);
   builder_.SetInsertPoint(check);
   builder_.CreateCondBr(builder_.CreateICmpNE(lanes, llvm::ConstantInt::get(bits, 0)), parts, done);

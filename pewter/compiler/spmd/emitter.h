@@ -147,6 +147,8 @@ class Emitter {
   llvm::Value* gather(llvm::LoadInst& load, llvm::Value* pointers, unsigned chunk);
   void emit_store(llvm::StoreInst& store);
   void store_chunk(llvm::StoreInst& store, unsigned chunk, llvm::Value* value);
+  llvm::Value* streams();
+  void store_whole(llvm::StoreInst& store, llvm::Value* address, llvm::Value* value);
   void store_masked(llvm::StoreInst& store,
                     llvm::Value* address,
                     llvm::Value* value,
@@ -319,6 +321,7 @@ class Emitter {
   Chunks program_mask_;
   Chunks mask_;
   llvm::Value* spare_memory_ = nullptr;
+  llvm::Value* streams_ = nullptr;
   /// Metadata for accesses to memory.
   llvm::MDNode* accessor_ = nullptr;
   Tally tally_;

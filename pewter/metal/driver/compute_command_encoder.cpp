@@ -1,8 +1,12 @@
 #include "pewter/metal/driver/compute_command_encoder.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
+
+#include "pewter/base/cpu.h"
+#include "pewter/base/environment.h"
 
 namespace pewter::driver {
 namespace {
@@ -276,6 +280,7 @@ void ComputeCommandEncoder::fill(DispatchCommand& command) {
   command.pipeline = pipeline_;
   command.overlaps_previous = overlaps_previous_;
   copy_used(launch_, *pipeline_, command.dispatch.launch);
+  command.dispatch.launch.streams = pipeline_->streamed_buffers != 0 && streams() ? 1 : 0;
   command.dispatch.launch.log = pipeline_->uses_log ? buffer().log_buffer() : nullptr;
   resources_in_use_ = resources_ != nullptr;
   if (auto chosen = pipeline_->variants->choose(command.dispatch); !chosen) {
@@ -285,6 +290,17 @@ void ComputeCommandEncoder::fill(DispatchCommand& command) {
   command.dispatch.threadgroup_bytes = threadgroup_bytes_;
   command.dispatch.group_ns = &pipeline_->group_ns;
   overlaps_previous_ = dispatch_type == MTL::DispatchTypeConcurrent;
+}
+
+bool ComputeCommandEncoder::streams() const {
+  // What is left of a larger result in the caches is too little to find there again.
+  static const std::uint64_t most_cached =
+      environment::number("PEWTER_STREAM_BYTES").value_or(cpu::largest_cache_bytes());
+  std::uint64_t bytes = 0;
+  for (std::uint32_t left = pipeline_->streamed_buffers; left != 0; left &= left - 1) {
+    bytes += slots_[std::countr_zero(left)].available;
+  }
+  return bytes > most_cached;
 }
 
 void ComputeCommandEncoder::barrier() {

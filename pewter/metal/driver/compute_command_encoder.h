@@ -86,6 +86,8 @@ class ComputeCommandEncoder final : public CommandEncoder {
   void record(const std::uint64_t (&threads)[3], const MTL::Size& group_size);
   /// Everything but the grid, which is set already.
   void fill(DispatchCommand& command);
+  /// Whether a dispatch writes more with streaming stores than the caches hold.
+  bool streams() const;
 
   const ComputePipelineState* pipeline_ = nullptr;
   Slot slots_[abi::kMaxBuffers];

@@ -176,6 +176,7 @@ Outcome build_pipeline(const ComputePipelineDescriptor& descriptor,
     raise_index_limits(*pipeline, parameter);
   }
   pipeline->required_buffers = code.required_buffers;
+  pipeline->streamed_buffers = code.streamed_buffers;
   pipeline->required_textures = code.required_textures;
   pipeline->required_samplers = code.required_samplers;
   pipeline->required_threadgroup_arguments = code.required_threadgroup_arguments;

@@ -24,6 +24,13 @@ constexpr std::uint64_t kTurnNs = 1'000'000;
 // About a year; more would not fit the clock.
 constexpr std::uint64_t kMaxTimeoutMs = std::uint64_t(1) << 35;
 
+/// Puts what streaming stores wrote before whatever this thread tells others from now on.
+void finish_streaming_stores() {
+#if defined(__x86_64__)
+  __builtin_ia32_sfence();
+#endif
+}
+
 /// Number of groups. Beyond 64 bits it makes no difference: nobody lives to see the end.
 std::uint64_t group_count(const abi::Launch& launch) {
   std::uint64_t count = 1;
@@ -161,6 +168,9 @@ class GridRun::Participant {
     for (std::uint64_t i = self.first_; i < self.end_ && !self.run_.is_stopped(); ++i) {
       self.run_group();
       self.go_to_next_group();
+    }
+    if (self.grid_->dispatch->launch.streams != 0) {
+      finish_streaming_stores();
     }
     std::atomic_signal_fence(std::memory_order_seq_cst);
     in_kernel.store(false, std::memory_order_relaxed);
