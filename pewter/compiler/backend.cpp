@@ -298,7 +298,10 @@ class ClangLibrary : public ParsedLibrary {
                  const std::string& cpu,
                  codegen::KernelPlan& plan) {
     plan.name = request.kernel;
-    plan.cpu = cpu;
+    // "machine:processor", or a processor of this machine's kind.
+    const std::size_t colon = cpu.find(':');
+    plan.triple = colon != std::string::npos ? cpu.substr(0, colon) : "";
+    plan.cpu = cpu.substr(colon != std::string::npos ? colon + 1 : 0);
     plan.math_mode = options_.math_mode;
     plan.math_functions = options_.math_functions;
     plan.enable_logging = options_.enable_logging;

@@ -59,6 +59,8 @@ TEST_CASE("kernels compile for AArch64 as programs of vectors, and are not loade
 
     CHECK(result.code == 1);
     CHECK(contains(result.errors, "target triple = \"aarch64-linux-gnu\""));
+    CHECK(contains(result.errors, "\"target-cpu\"=\"neoverse-n1\""));
+    CHECK(!contains(result.errors, "not a recognized processor"));
     CHECK(contains(result.errors, "threads at a time"));
     CHECK(contains(result.errors, "<8 x float>"));
     // The object exists, for a machine that this one is not.

@@ -35,8 +35,9 @@ struct KernelPlan {
   MathFunctions math_functions = MathFunctions::Fast;
   /// Whether messages reach the host.
   bool enable_logging = false;
-  /// What code is generated for: a level, for instance "x86-64-v3", or another machine and its
-  /// processor, "aarch64-linux-gnu:neoverse-n1".
+  /// The machine that code is generated for, for instance "aarch64-linux-gnu"; empty for this one.
+  std::string triple;
+  /// Its processor: a level, for instance "x86-64-v3", or a name, "neoverse-n1".
   std::string cpu;
   ExecutionMode mode = ExecutionMode::Scalar;
   /// Lanes of a program; 0 to choose.

@@ -82,8 +82,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const KernelPla
     forbid_late_stack_frames();
   });
   std::string triple = llvm::sys::getDefaultTargetTriple();
-  std::string cpu = plan.cpu;
-  if (const std::size_t colon = cpu.find(':'); colon != std::string::npos) {
+  if (!plan.triple.empty()) {
     static std::once_flag others;
     std::call_once(others, [] {
       llvm::InitializeAllTargetInfos();
@@ -91,8 +90,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const KernelPla
       llvm::InitializeAllTargetMCs();
       llvm::InitializeAllAsmPrinters();
     });
-    triple = cpu.substr(0, colon);
-    cpu.erase(0, colon + 1);
+    triple = plan.triple;
   }
   std::string reason;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, reason);
@@ -104,7 +102,7 @@ Result<std::unique_ptr<llvm::TargetMachine>> make_target_machine(const KernelPla
   // Only where the instructions themselves allow it: a pragma forbids it for some of them.
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, cpu, "", options, llvm::Reloc::PIC_,
+      target->createTargetMachine(triple, plan.cpu, "", options, llvm::Reloc::PIC_,
                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   if (machine == nullptr) {
     return failure("no code generator for " + triple);
