@@ -469,7 +469,7 @@ class Writer {
     if (dtype == Dtype::Complex64) {
       return fmt::format("{}[{}] = v{};", to, index, step);
     }
-    return fmt::format("stream({} + {}, {}(v{}));", to, index, stored_type(dtype), step);
+    return fmt::format("pewter::stream({} + {}, {}(v{}));", to, index, stored_type(dtype), step);
   }
 
   const KernelStructure& structure_;

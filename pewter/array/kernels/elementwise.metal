@@ -2,17 +2,8 @@
 // put before it: a blank line ends one, and each line that defines a function begins with "inline".
 
 #include <metal_stdlib>
+#include <pewter/stream.h>
 using namespace metal;
-
-// Says, to a compiler that listens, that nobody reads the element soon.
-template <typename T>
-inline void stream(device T* to, T value) {
-#if __has_builtin(__builtin_nontemporal_store)
-  __builtin_nontemporal_store(value, to);
-#else
-  *to = value;
-#endif
-}
 
 template <typename T>
 inline bool is_nan(T) { return false; }

@@ -1,6 +1,7 @@
 // Operations on whole rows: a simdgroup for a few of them. Elements are computed in float.
 
 #include <metal_stdlib>
+#include <pewter/stream.h>
 using namespace metal;
 
 struct Rows {
@@ -132,7 +133,7 @@ kernel void rms_norm(const device T* in [[buffer(0)]],
       const float a = in[next + i];
       squares += a * a;
       const T value = T(float(in[row + i]) * scale);
-      out[row + i] = has_weight ? T(float(value) * float(weight[i])) : value;
+      pewter::stream(out + row + i, has_weight ? T(float(value) * float(weight[i])) : value);
     });
   });
 }
@@ -168,7 +169,7 @@ kernel void layer_norm(const device T* in [[buffer(0)]],
       if (has_bias) {
         value += float(bias[i]);
       }
-      out[row + i] = T(value);
+      pewter::stream(out + row + i, T(value));
     });
   });
 }
