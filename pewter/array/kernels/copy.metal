@@ -1,4 +1,5 @@
 #include <metal_stdlib>
+#include <pewter/stream.h>
 using namespace metal;
 
 // Axes with the last one first; x runs along it.
@@ -33,7 +34,7 @@ kernel void copy_rows(const device T* from [[buffer(0)]],
   }
   const device T* source = from + row_offset(layout, layout.from_strides, at);
   device T* target = to + row_offset(layout, layout.to_strides, at);
-  target[at.x] = source[at.x];
+  pewter::stream(target + at.x, source[at.x]);
 }
 
 template <typename T>
@@ -55,7 +56,7 @@ kernel void fill(const device T* from [[buffer(0)]],
                  constant Layout& layout [[buffer(2)]],
                  uint at [[thread_position_in_grid]]) {
   if (at < layout.lengths[0]) {
-    to[at] = from[0];
+    pewter::stream(to + at, from[0]);
   }
 }
 

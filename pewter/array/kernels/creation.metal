@@ -1,4 +1,5 @@
 #include <metal_stdlib>
+#include <pewter/stream.h>
 using namespace metal;
 
 struct Progression {
@@ -30,7 +31,7 @@ kernel void progression(device T* out [[buffer(0)]],
   if (i >= p.count) {
     return;
   }
-  out[i] = element_of<T>(p, i);
+  pewter::stream(out + i, element_of<T>(p, i));
 }
 
 #define INSTANTIATE(name, type) \
