@@ -146,6 +146,31 @@ TEST_CASE("metal preprocesses a file, and the version without line markers") {
   CHECK(version.output == "240\n");
 }
 
+TEST_CASE("macros in pragmas are replaced") {
+  const Project project;
+  const std::string unrolled = project.write("unrolled.metal", R"(
+    #define LESSER(x, y) ((x) < (y) ? (x) : (y))
+    #define COUNT 4
+    template <int kCount>
+    void fill(device int* x) {
+      #pragma unroll (LESSER(kCount / 2, 8))
+      for (int i = 0; i < kCount; ++i) { x[i] = i; }
+    }
+    kernel void f(device int* x [[buffer(0)]]) {
+      #pragma clang loop unroll_count(COUNT)
+      for (int i = 0; i < 8; ++i) { x[i] = i; }
+      fill<8>(x + 8);
+    })");
+
+  const auto expanded = pewter_command({"metal", "-E", unrolled});
+  const auto compiled = pewter_command({"metal", "-c", unrolled, "-o", project.object});
+
+  CHECK(contains(expanded.output, "#pragma unroll (((kCount / 2) < (8) ? (kCount / 2) : (8)))"));
+  CHECK(contains(expanded.output, "#pragma clang loop unroll_count(4)"));
+  CHECK(compiled.code == 0);
+  CHECK(compiled.errors == "");
+}
+
 TEST_CASE("errors and warnings name the user's file, line and column") {
   const Project project;
   const std::string broken = project.write("broken.metal", "\nkernel void f(device flaot* x) {}\n");

@@ -30,7 +30,12 @@ class PrintAction : public clang::ASTFrontendAction {
     options.ShowCPP = true;
     options.ShowLineMarkers = true;
     llvm::raw_string_ostream stream(output_);
+    // Pragmas are printed as they stand, macros and all, which nobody could read again. Only for
+    // Microsoft's sake are macros replaced there.
+    clang::LangOptions& language = getCompilerInstance().getLangOpts();
+    language.MicrosoftExt = true;
     clang::DoPrintPreprocessedInput(getCompilerInstance().getPreprocessor(), &stream, options);
+    language.MicrosoftExt = false;
   }
 
  private:
