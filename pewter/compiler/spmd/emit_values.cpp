@@ -355,7 +355,9 @@ void Emitter::emit_lanewise(llvm::Instruction& instruction) {
 
 // Lanes that are not active must neither divide by zero nor overflow, whatever poison they hold.
 // The intrinsics keep the mask apart from the operands until code is generated: of a divisor that
-// is selected by a mask, LLVM takes a zero in any lane for a proof that no lane is active.
+// is selected by a mask, LLVM takes a zero in any lane for a proof that no lane is active. And what
+// was promised of the divisor where lanes divide, that a shift loses no bits for instance, LLVM
+// would take for a proof that it is never zero, and divide in all lanes.
 llvm::Value* Emitter::emit_masked_division(llvm::Instruction::BinaryOps opcode,
                                            llvm::Value* left,
                                            llvm::Value* right,
@@ -366,6 +368,7 @@ llvm::Value* Emitter::emit_masked_division(llvm::Instruction::BinaryOps opcode,
   const llvm::Intrinsic::ID division = llvm::VPIntrinsic::getForOpcode(opcode);
   llvm::Value* mask = active(chunk);
   left = builder_.CreateSelect(mask, left, llvm::Constant::getNullValue(left->getType()));
+  right = builder_.CreateFreeze(right);
   return builder_.CreateIntrinsic(division, {left->getType()},
                                   {left, right, mask, builder_.getInt32(lanes_.per_chunk)});
 }

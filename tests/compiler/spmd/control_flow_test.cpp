@@ -324,6 +324,24 @@ TEST_CASE("lanes that skip a division do not decide about it") {
       REQUIRE(out[i] == i * 81);
     }
   }
+  SUBCASE("by what is a power of two wherever it divides") {
+    std::vector<uint> out(48);
+
+    gpu.run(kHead + R"(
+      kernel void f(device uint* out [[buffer(0)]], device const uint* in [[buffer(1)]],
+                    uint i [[thread_index_in_threadgroup]]) {
+        const uint divisor = 4u >> (i & 31u);
+        uint quotient = 1;
+        if (divisor != 0) quotient = in[0] / divisor;
+        out[i] = quotient;
+      })",
+            "f", {.grid = size(48), .group = size(48)}, out, std::vector<uint>{1000});
+
+    for (uint i = 0; i < out.size(); ++i) {
+      const uint divisor = 4U >> (i & 31U);
+      REQUIRE(out[i] == (divisor != 0 ? 1000 / divisor : 1));
+    }
+  }
 }
 
 TEST_CASE("lanes keep what they brought along when ways meet again") {
