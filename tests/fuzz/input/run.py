@@ -17,6 +17,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import zipfile
 from pathlib import Path
@@ -112,11 +113,14 @@ def run_once(name, binaries, output, seconds, numbers):
         return process.wait()
 
 
-def is_leak_of_crash(artifact, survived):
-    """Whether an input counts as a leak because the compiler crashed over it, and lived on."""
-    return artifact.name.startswith("leak-") and any(
-        path.read_bytes() == artifact.read_bytes() for path in survived.glob("*.input")
-    )
+def is_leak_of_crash(fuzzer, artifact):
+    """Whether an input counts as a leak because the compiler crashed over it, and lived on: alone, it does so again."""
+    if not artifact.name.startswith("leak-"):
+        return False
+    with tempfile.TemporaryDirectory() as survived:
+        environment = dict(os.environ, PEWTER_FUZZ_FINDINGS=survived)
+        subprocess.run([fuzzer, "-detect_leaks=0", artifact], env=environment, capture_output=True, check=False)
+        return any(Path(survived).glob("*.input"))
 
 
 def run_fuzzer(name, binaries, output, seconds):
@@ -137,7 +141,7 @@ def run_fuzzer(name, binaries, output, seconds):
         artifact = found[-1] if found else None
         if code == 0:
             break
-        if artifact and is_leak_of_crash(artifact, folder / "survived"):
+        if artifact and is_leak_of_crash(binaries / f"{name}_fuzzer", artifact):
             artifact.unlink()
             code = 0
     if sys.stdout.isatty():
