@@ -80,6 +80,22 @@ TEST_CASE("where Clang crashes behind an error, the error is told first") {
   CHECK(reason_of(kernel("x[0] = 1;")) == "");
 }
 
+TEST_CASE("a hint for a loop of a template that cannot be read, which crashes Clang, is told") {
+  const auto library = compiler::open_library(R"(
+    template <int kCount> void fill(device int* x) {
+      #pragma unroll (complex64_t)
+      for (int i = 0; i < kCount; ++i) { x[i] = i; }
+    }
+    kernel void f(device int* x [[buffer(0)]]) { fill<8>(x); })",
+                                              {});
+
+  REQUIRE(!library);
+  const compiler::Diagnostic& first = library.error().diagnostics.at(0);
+  CHECK(first.text == "use of undeclared identifier 'complex64_t'");
+  CHECK(first.line == 3);
+  CHECK(reason_of(kernel("x[0] = 1;")) == "");
+}
+
 TEST_CASE("a fatal error of LLVM fails the text and nothing else") {
   CHECK(reason_of("#pragma clang __debug llvm_fatal_error\n") ==
         "internal compiler error: #pragma clang __debug llvm_fatal_error");
