@@ -297,12 +297,13 @@ struct KernelCode {
   bool uses_atomics = false;
   /// A bit for each `[[buffer(n)]]` that the kernel, with these constants, reads or writes.
   std::uint32_t required_buffers = 0;
-  /// Those among them that it writes with streaming stores (`__builtin_nontemporal_store`).
-  std::uint32_t streamed_buffers = 0;
   /// The same for `[[texture(n)]]`, `[[sampler(n)]]` and `[[threadgroup(n)]]`.
   std::array<std::uint64_t, 2> required_textures = {0, 0};
   std::uint32_t required_samplers = 0;
   std::uint32_t required_threadgroup_arguments = 0;
+  /// Those of `required_buffers` that it writes with streaming stores
+  /// (`__builtin_nontemporal_store`).
+  std::uint32_t streamed_buffers = 0;
   /// Whether it writes messages to the host.
   bool uses_log = false;
   /// Estimated bytes of stack that one thread needs.

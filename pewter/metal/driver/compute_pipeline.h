@@ -39,13 +39,13 @@ class ComputePipelineState final : public Object {
   std::uint32_t threadgroup_argument_limit = 0;
   /// A bit for each `[[buffer(n)]]` that must be bound before a dispatch.
   std::uint32_t required_buffers = 0;
-  /// Those that it writes with streaming stores.
-  std::uint32_t streamed_buffers = 0;
   /// The same for `[[texture(n)]]` and `[[sampler(n)]]`.
   std::array<std::uint64_t, 2> required_textures = {0, 0};
   std::uint32_t required_samplers = 0;
   /// A bit for each `[[threadgroup(n)]]` that needs a length.
   std::uint32_t required_threadgroup_arguments = 0;
+  /// A bit for each `[[buffer(n)]]` that it writes with streaming stores.
+  std::uint32_t streamed_buffers = 0;
   /// Whether it writes messages to the host.
   bool uses_log = false;
   std::uint32_t static_threadgroup_bytes = 0;

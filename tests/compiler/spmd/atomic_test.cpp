@@ -8,11 +8,10 @@ namespace pewter {
 namespace {
 
 using test::Gpu;
+using test::kHead;
 using test::size;
 using test::uint;
 using test::ulong;
-
-const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
 
 }  // namespace
 

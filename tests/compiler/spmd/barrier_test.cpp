@@ -8,10 +8,9 @@ namespace pewter {
 namespace {
 
 using test::Gpu;
+using test::kHead;
 using test::size;
 using test::uint;
-
-const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
 
 std::vector<uint> group_sums(const std::vector<uint>& in, std::size_t group) {
   std::vector<uint> sums((in.size() + group - 1) / group);

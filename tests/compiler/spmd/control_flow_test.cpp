@@ -7,10 +7,9 @@ namespace {
 
 using test::check_shared;
 using test::Gpu;
+using test::kHead;
 using test::size;
 using test::uint;
-
-const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
 
 // clang-format off
 PEWTER_SHARED(uint, early_return, (uint i, uint x), {

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <limits>
 
-#include "pewter/compiler/compiler.h"
 #include "pewter/metal/executor/elf_object.h"
 #include "tests/compiler/spmd/shared_code.h"
 
@@ -12,11 +11,10 @@ namespace pewter {
 namespace {
 
 using test::Gpu;
+using test::kHead;
 using test::size;
 using test::uint;
 using test::ushort;
-
-const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
 
 /// A 16-bit floating-point format.
 struct Format {
@@ -209,15 +207,9 @@ TEST_CASE("arithmetic of halves and bfloats calls no function for each thread") 
         x[i] = y > @(3) ? max(abs(y), x[i + 4]) : -y;
       })",
                                              format);
-    const auto library = compiler::open_library(source, {});
-    REQUIRE(library);
-    compiler::KernelRequest request;
-    request.kernel = "f";
-    request.mode = compiler::ExecutionMode::Spmd;
 
-    const auto code = (*library)->compile(request);
-    REQUIRE(code);
-    const auto object = executor::ElfObject::parse((*code)->object);
+    const auto code = test::vectorised(source);
+    const auto object = executor::ElfObject::parse(code->object);
     REQUIRE(object);
 
     for (const auto& symbol : object->symbols()) {

@@ -7,13 +7,12 @@ namespace pewter {
 namespace {
 
 using test::Gpu;
+using test::kHead;
 using test::noise;
 using test::size;
 using test::uint;
 using test::ulong;
 using test::ushort;
-
-const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
 
 /// Distances within a chunk, of chunks, across them, and beyond the data.
 const std::vector<uint>& distances() {

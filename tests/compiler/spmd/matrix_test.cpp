@@ -6,10 +6,9 @@ namespace pewter {
 namespace {
 
 using test::Gpu;
+using test::kHead;
 using test::size;
 using test::uint;
-
-const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
 
 constexpr std::size_t kRows = 32;
 constexpr std::size_t kInner = 40;

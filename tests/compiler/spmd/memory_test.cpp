@@ -7,6 +7,7 @@ namespace {
 
 using test::check_shared;
 using test::Gpu;
+using test::kHead;
 using test::size;
 using test::uchar;
 using test::uint;
@@ -88,7 +89,6 @@ PEWTER_SHARED(uint, array_of_structures, (uint i, uint x), {
 // clang-format on
 
 const std::string kNoText;
-const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
 
 /// Runs a kernel whose `body` stores to out[...] from in[...], in type T, over `count` threads.
 template <typename T>

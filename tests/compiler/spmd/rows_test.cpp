@@ -9,12 +9,11 @@ namespace pewter {
 namespace {
 
 using test::Gpu;
+using test::kHead;
 using test::noise;
 using test::size;
 using test::uchar;
 using test::uint;
-
-const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
 
 std::vector<uchar> noisy_bytes(std::size_t count) {
   const std::vector<uint> words = noise(count / 4 + 1);

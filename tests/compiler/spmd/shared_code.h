@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "pewter/compiler/compiler.h"
 #include "tests/support/gpu.h"
 
 /// Functions that are C++ and MSL at once: the host computes what each thread should get from the
@@ -24,6 +26,21 @@ using ulong = std::uint64_t;
 #define PEWTER_SHARED(result, name, parameters, ...)                 \
   result name parameters __VA_ARGS__ const std::string name##_text = \
       #result " " #name #parameters #__VA_ARGS__ "\n";
+
+/// What a kernel's text begins with.
+inline const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
+
+/// The kernel "f" of a text as a program of lanes.
+inline std::shared_ptr<const compiler::KernelCode> vectorised(const std::string& source) {
+  const auto library = compiler::open_library(source, {});
+  REQUIRE(library);
+  compiler::KernelRequest request;
+  request.kernel = "f";
+  request.mode = compiler::ExecutionMode::Spmd;
+  const auto code = (*library)->compile(request);
+  REQUIRE(code);
+  return *code;
+}
 
 /// Numbers of threads that straddle the edges of simdgroups, programs and threadgroups.
 inline const std::vector<std::size_t>& awkward_counts() {
@@ -57,7 +74,7 @@ inline void check_shared(const std::string& text,
                          uint (*function)(uint, uint)) {
   const Gpu gpu;
   const std::string source =
-      "#include <metal_stdlib>\nusing namespace metal;\n" + text +
+      kHead + text +
       "kernel void f(device const uint* in [[buffer(0)]], device uint* out [[buffer(1)]],\n"
       "              uint i [[thread_position_in_grid]]) {\n  out[i] = " +
       name + "(i, in[i]);\n}\n";

@@ -10,10 +10,9 @@ namespace pewter {
 namespace {
 
 using test::Gpu;
+using test::kHead;
 using test::size;
 using test::uint;
-
-const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
 
 /// The lanes of one simdgroup or quadgroup at an operation.
 struct Lanes {

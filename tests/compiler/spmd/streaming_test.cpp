@@ -1,7 +1,6 @@
 #include <array>
 #include <cstdlib>
 
-#include "pewter/compiler/compiler.h"
 #include "tests/compiler/spmd/shared_code.h"
 
 // Stores that a text marks as streaming go past the caches where a dispatch writes more than those
@@ -11,22 +10,14 @@ namespace pewter {
 namespace {
 
 using test::Gpu;
+using test::kHead;
 using test::size;
 using test::uint;
 
-const std::string kHead = "#include <metal_stdlib>\nusing namespace metal;\n";
-
-/// The buffers that a kernel streams to, vectorised.
 uint streamed_buffers(const std::string& source) {
-  const auto library = compiler::open_library(source, {});
-  REQUIRE(library);
-  compiler::KernelRequest request;
-  request.kernel = "f";
-  request.mode = compiler::ExecutionMode::Spmd;
-  const auto code = (*library)->compile(request);
-  REQUIRE(code);
-  CHECK((*code)->explanation.fallback.empty());
-  return (*code)->streamed_buffers;
+  const auto code = test::vectorised(source);
+  CHECK(code->explanation.fallback.empty());
+  return code->streamed_buffers;
 }
 
 template <typename T>

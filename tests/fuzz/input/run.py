@@ -131,19 +131,16 @@ def run_fuzzer(name, binaries, output, seconds):
     (folder / "log.txt").unlink(missing_ok=True)
     numbers = {"inputs": 0, "coverage": "?", "features": "?", "turns": 0}
     end = time.monotonic() + seconds
-    code = 0
-    artifact = None
-    # The first turn runs even when there is no time for it.
-    while numbers["turns"] == 0 or (code == 0 and time.monotonic() + 1 < end):
+    while True:
         code = run_once(name, binaries, output, max(1, round(end - time.monotonic())), numbers)
         numbers["turns"] += 1
-        found = sorted((folder / "artifacts").iterdir(), key=lambda path: path.stat().st_mtime)
-        artifact = found[-1] if found else None
-        if code == 0:
+        artifact = max((folder / "artifacts").iterdir(), key=lambda path: path.stat().st_mtime, default=None)
+        if code == 0 or not artifact or not is_leak_of_crash(binaries / f"{name}_fuzzer", artifact):
             break
-        if artifact and is_leak_of_crash(binaries / f"{name}_fuzzer", artifact):
-            artifact.unlink()
-            code = 0
+        artifact.unlink()
+        code = 0
+        if time.monotonic() >= end:
+            break
     if sys.stdout.isatty():
         print("\r" + " " * 79, end="\r")
     survived = len(list((folder / "survived").glob("*.reason")))
