@@ -23,6 +23,10 @@ kernel void saxpy(device const float* x, device const float* y, device float* z,
   }
 }
 
+kernel void doubled(device const float* x, device float* y, uint i [[thread_position_in_grid]]) {
+  __builtin_nontemporal_store(x[i] * 2, y + i);
+}
+
 kernel void total(device const half* x, device float* y, device atomic_uint* count,
                   uint lane [[thread_index_in_simdgroup]], uint i [[thread_position_in_grid]]) {
   threadgroup float parts[32];
@@ -66,6 +70,11 @@ TEST_CASE("kernels compile for AArch64 as programs of vectors, and are not loade
     // The object exists, for a machine that this one is not.
     CHECK(contains(result.errors, "object for ELF machine 183 cannot be loaded"));
   }
+}
+
+TEST_CASE("streaming stores write whole cache lines, or whole vectors") {
+  CHECK(contains(compiled_for("x86-64-v4", "doubled").errors, "align 64, !nontemporal"));
+  CHECK(contains(compiled_for("x86-64-v3", "doubled").errors, "align 32, !nontemporal"));
 }
 
 TEST_CASE("processors with AVX-512 get vectors of sixteen lanes, and rows of eight for matrices") {
