@@ -210,6 +210,7 @@ void describe(Archive& archive, KernelExplanation& explanation) {
   archive(explanation.consecutive_accesses);
   archive(explanation.strided_accesses);
   archive(explanation.gathers);
+  archive(explanation.released_loops);
 }
 
 template <typename Archive>

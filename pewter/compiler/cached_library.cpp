@@ -269,11 +269,15 @@ void CachedLibrary::explain(const KernelRequest& request, const KernelCode& code
   }
   logging::detail("spmd",
                   "{}{} runs {} threads at a time{}; branches: {} uniform, {} divergent; accesses, "
-                  "by vectors of lanes: {} uniform, {} consecutive, {} strided, {} gathered",
+                  "by vectors of lanes: {} uniform, {} consecutive, {} strided, {} gathered{}",
                   where, describe(request.shape), facts.lanes,
                   code.program_bytes != 0 ? ", which wait at barriers as coroutines" : "",
                   facts.uniform_branches, facts.divergent_branches, facts.uniform_accesses,
-                  facts.consecutive_accesses, facts.strided_accesses, facts.gathers);
+                  facts.consecutive_accesses, facts.strided_accesses, facts.gathers,
+                  facts.released_loops == 0
+                      ? ""
+                      : fmt::format("; the last threads of {} {} run alone", facts.released_loops,
+                                    facts.released_loops == 1 ? "loop" : "loops"));
 }
 
 std::shared_ptr<const KernelCode> CachedLibrary::remember(const Digest& key, KernelCode code) {

@@ -280,6 +280,8 @@ struct KernelExplanation {
   std::uint32_t consecutive_accesses = 0;
   std::uint32_t strided_accesses = 0;
   std::uint32_t gathers = 0;
+  /// Loops whose last lanes run alone, one after the other.
+  std::uint32_t released_loops = 0;
 };
 
 /// A compiled kernel: a relocatable object and what the executor must know to run it.

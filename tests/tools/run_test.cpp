@@ -70,6 +70,22 @@ TEST_CASE("a run explains in which mode, with how many lanes and with what acces
   CHECK(contains(scalar.errors, "'saxpy' runs one thread at a time"));
 }
 
+TEST_CASE("a run explains in how many loops the last threads run alone") {
+  const Workspace work(
+      "kernel void f(device uint* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
+      "  uint a = i;\n"
+      "  while (a % 37 != 0) a = a * 3 + 1;\n"
+      "  out[i] = a;\n"
+      "}\n");
+
+  const auto result =
+      work.run({"--kernel", "f", "--grid", "64", "--buffer", "out=zeros:u32:64", "--explain"},
+               {{"PEWTER_MODE", "spmd"}});
+
+  CHECK(result.code == 0);
+  CHECK(contains(result.errors, "; the last threads of 1 loop run alone"));
+}
+
 TEST_CASE("a run explains why threads cannot run together, and where") {
   const Workspace work(
       "#include <metal_stdlib>\n"

@@ -292,6 +292,7 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   code.explanation.consecutive_accesses = tally.consecutive_accesses;
   code.explanation.strided_accesses = tally.strided_accesses;
   code.explanation.gathers = tally.gathers;
+  code.explanation.released_loops = programs->released_loops;
   return to_object(module, machine, std::move(code));
 }
 

@@ -24,6 +24,12 @@ DeviceCall device_call(const llvm::Value& value) {
     result.kind = Kind::Lane;
   } else if (name == kAllCall) {
     result.kind = Kind::AllLanes;
+  } else if (name == kFewCall) {
+    result.kind = Kind::FewLanes;
+  } else if (name.starts_with(kSamePrefix)) {
+    result.kind = Kind::Same;
+  } else if (name.starts_with(kAlonePrefix)) {
+    result.kind = Kind::Alone;
   } else if (name.starts_with(kThreadValuePrefix)) {
     result.kind = Kind::ThreadValue;
   }
@@ -64,6 +70,28 @@ DeviceCall device_call(const llvm::Value& value) {
                     .StartsWith("shuffle", Kind::Shuffle)
                     .Default(Kind::None);
   return result;
+}
+
+llvm::CallInst* create_marker(llvm::IRBuilder<>& builder,
+                              llvm::StringRef name,
+                              llvm::Type* type,
+                              llvm::ArrayRef<llvm::Value*> operands) {
+  llvm::SmallVector<llvm::Type*, 2> parameters;
+  for (const llvm::Value* operand : operands) {
+    parameters.push_back(operand->getType());
+  }
+  llvm::FunctionCallee callee = builder.GetInsertBlock()->getModule()->getOrInsertFunction(
+      name, llvm::FunctionType::get(type, parameters, false));
+  auto* function = llvm::cast<llvm::Function>(callee.getCallee());
+  function->setDoesNotAccessMemory();
+  function->setDoesNotThrow();
+  function->addFnAttr(llvm::Attribute::WillReturn);
+  function->setConvergent();
+  return builder.CreateCall(callee, operands);
+}
+
+llvm::CallInst* create_few(llvm::IRBuilder<>& builder, unsigned few) {
+  return create_marker(builder, kFewCall, builder.getInt1Ty(), {builder.getInt32(few)});
 }
 
 bool multiplies_matrices(llvm::Function& function) {

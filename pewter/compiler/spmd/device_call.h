@@ -1,6 +1,7 @@
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 
 namespace pewter::compiler::spmd {
@@ -9,6 +10,12 @@ namespace pewter::compiler::spmd {
 inline constexpr const char* kLaneCall = "pewter.lane";
 /// Marker call: whether the condition holds in every active lane of the program.
 inline constexpr const char* kAllCall = "pewter.all";
+/// Marker call: whether no more lanes of the program are active than the operand says.
+inline constexpr const char* kFewCall = "pewter.few";
+/// Marker calls that begin with this give a value, the same in all active lanes, as one.
+inline constexpr const char* kSamePrefix = "pewter.same.";
+/// Functions that are called for one active lane after the other begin with this.
+inline constexpr const char* kAlonePrefix = "pewter.alone";
 
 /// Marker calls for thread values begin with this.
 inline constexpr const char* kThreadValuePrefix = "pewter.own_";
@@ -27,6 +34,9 @@ struct DeviceCall {
     ThreadValue,
     Lane,
     AllLanes,
+    FewLanes,
+    Same,
+    Alone,
     GroupBarrier,
     SimdgroupBarrier,
     /// sum, product, min, max, and, or, xor: the same result in each lane of a simdgroup.
@@ -60,5 +70,12 @@ bool multiplies_matrices(llvm::Function& function);
 
 /// Recognises calls by the name of what they call.
 DeviceCall device_call(const llvm::Value& value);
+
+/// Calls a function that only says something to the vectoriser.
+llvm::CallInst* create_marker(llvm::IRBuilder<>& builder,
+                              llvm::StringRef name,
+                              llvm::Type* type,
+                              llvm::ArrayRef<llvm::Value*> operands);
+llvm::CallInst* create_few(llvm::IRBuilder<>& builder, unsigned few);
 
 }  // namespace pewter::compiler::spmd

@@ -218,6 +218,15 @@ void Emitter::emit_cross_lane(llvm::CallInst& call, const DeviceCall& device) {
     case Kind::AllLanes:
       define_scalar(&call, holds_everywhere(call.getArgOperand(0)));
       return;
+    case Kind::FewLanes:
+      define_scalar(&call, emit_few(call.getArgOperand(0)));
+      return;
+    case Kind::Same:
+      define_scalar(&call, any_lane_of(vector(call.getArgOperand(0))));
+      return;
+    case Kind::Alone:
+      emit_alone(call);
+      return;
     case Kind::GroupBarrier:
       if (analyses_.lanes.others_wait) {
         builder_.Insert(call.clone());

@@ -278,6 +278,7 @@ void Emitter::emit_loop(llvm::Loop* loop) {
   }
   llvm::BasicBlock* top = new_block(header->getName() + ".loop");
   llvm::BasicBlock* done = new_block(header->getName() + ".done");
+  loop_ends_[loop] = done;
   builder_.CreateBr(top);
   builder_.SetInsertPoint(top);
   const std::size_t scope = made_here_.size();
@@ -365,10 +366,24 @@ void Emitter::emit_branch(llvm::BasicBlock* block) {
     const std::size_t scope = made_here_.size();
     builder_.SetInsertPoint(sides[side]);
     take_edge(block, branch->getSuccessor(side), lanes, false);
-    builder_.CreateBr(next);
+    llvm::BasicBlock* end = end_of_loop(block, branch->getSuccessor(side));
+    builder_.CreateBr(end != nullptr ? end : next);
     forget_since(scope);
   }
   builder_.SetInsertPoint(next);
+}
+
+/// Where a loop ends that all lanes still in it leave by an edge, which saves the rest of the
+/// iteration and everything that would be kept through it for the sake of that edge; otherwise
+/// null.
+llvm::BasicBlock* Emitter::end_of_loop(const llvm::BasicBlock* from,
+                                       const llvm::BasicBlock* to) const {
+  const llvm::Loop* loop = analyses_.control_flow.loops().getLoopFor(from);
+  if (loop == nullptr || loop->contains(to) ||
+      analyses_.masks.of(from).vector != analyses_.masks.of(loop->getHeader()).vector) {
+    return nullptr;
+  }
+  return loop_ends_.at(loop);
 }
 
 void Emitter::take_edge(llvm::BasicBlock* from,

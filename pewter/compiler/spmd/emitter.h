@@ -91,6 +91,7 @@ class Emitter {
   void emit_loop(llvm::Loop* loop);
   void emit_block(llvm::BasicBlock* block);
   void emit_branch(llvm::BasicBlock* block);
+  llvm::BasicBlock* end_of_loop(const llvm::BasicBlock* from, const llvm::BasicBlock* to) const;
   void take_edge(llvm::BasicBlock* from, llvm::BasicBlock* to, const Chunks& lanes, bool diverges);
   void store_phis(llvm::BasicBlock* from, llvm::BasicBlock* to, const Chunks* blend);
   bool is_cheap_to_run(const llvm::BasicBlock* block) const;
@@ -251,6 +252,13 @@ class Emitter {
   llvm::Value* read_lanes(llvm::Value* memory, llvm::Type* element, llvm::Value* indices);
   unsigned chunks_per_simdgroup() const;
 
+  // Lanes one after the other: emit_alone.cpp.
+  llvm::SmallVector<llvm::Value*, 8> lane_words();
+  llvm::Value* emit_few(llvm::Value* few);
+  llvm::Value* any_lane_of(const Chunks& values);
+  llvm::Value* lane_in_memory(llvm::Value* memory, llvm::Type* type, llvm::Value* lane);
+  void emit_alone(llvm::CallInst& call);
+
   // Matrices of a simdgroup: emit_matrix.cpp.
   const MatrixPairs::Half* matrix_half(const llvm::Value* value) const;
   llvm::SmallVector<Chunks, 2> to_rows(const llvm::SmallVector<Chunks, 2>& lanes);
@@ -316,6 +324,7 @@ class Emitter {
   std::unordered_map<const llvm::BasicBlock*, llvm::AllocaInst*> guard_slots_;
   /// Of each loop: the lanes that go on, or one bit when all do the same.
   std::unordered_map<const llvm::Loop*, Slots> continue_slots_;
+  std::unordered_map<const llvm::Loop*, llvm::BasicBlock*> loop_ends_;
   std::map<const llvm::BasicBlock*, std::vector<llvm::BasicBlock*>> children_;
 
   Chunks program_mask_;

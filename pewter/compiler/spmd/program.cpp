@@ -8,6 +8,7 @@
 #include "llvm/Transforms/Utils/Mem2Reg.h"
 
 #include "pewter/compiler/spmd/load_merging.h"
+#include "pewter/compiler/spmd/lone_lanes.h"
 #include "pewter/compiler/spmd/preparation.h"
 #include "pewter/compiler/spmd/private_memory.h"
 #include "pewter/compiler/spmd/unrolling.h"
@@ -67,10 +68,12 @@ Result<Programs> vectorise(llvm::Function& thread,
   lower_switches(thread, analyses);
   version_early_returns(thread, lanes.width);
   simplify_loops(thread, analyses);
-  version_loops(thread, lanes.width);
+  const std::vector<VersionedLoop> versions = version_loops(thread, lanes.width);
+  structure_control_flow(thread, analyses);
+  Programs programs;
+  programs.released_loops = release_lone_lanes(thread, lanes, versions);
   structure_control_flow(thread, analyses);
 
-  Programs programs;
   programs.has_barriers = lanes.others_wait && has_barriers(thread);
   programs.full = new_program(thread, "pewter.program", false, lanes.per_chunk);
   if (with_partial) {

@@ -15,6 +15,8 @@ struct Programs {
   llvm::Function* partial = nullptr;
   Tally tally;
   bool has_barriers = false;
+  /// Loops that the last lanes leave to run alone.
+  unsigned released_loops = 0;
 };
 
 /// Vectorises a thread function whose thread values are resolved for lanes, and deletes it.

@@ -45,14 +45,15 @@ bool is_source(const llvm::Instruction& instruction, unsigned width) {
     return true;
   }
   const DeviceCall call = device_call(instruction);
-  return call.kind == Kind::Lane || call.kind == Kind::ThreadValue ||
+  return call.kind == Kind::Lane || call.kind == Kind::ThreadValue || call.kind == Kind::Alone ||
          (call.is_cross_lane() && !is_program_wide(call, width));
 }
 
 /// Whether lanes get one value here, whatever the operands are.
 bool is_always_uniform(const llvm::Instruction& instruction, unsigned width) {
   const DeviceCall call = device_call(instruction);
-  return call.kind == Kind::AllLanes || is_program_wide(call, width);
+  return call.kind == Kind::AllLanes || call.kind == Kind::FewLanes || call.kind == Kind::Same ||
+         is_program_wide(call, width);
 }
 
 }  // namespace

@@ -18,19 +18,13 @@ namespace {
 
 constexpr std::size_t kMaxCopiedInstructions = 400;
 constexpr std::size_t kMaxLoopInstructions = 700;
+// Kernels with more loops have them for different threads, mostly, which then seldom go together.
+constexpr std::size_t kMaxVersionedLoops = 8;
 // Early returns after each other; each doubles what follows the last one at most.
 constexpr int kMaxReturns = 2;
 
 llvm::Value* all_lanes(llvm::IRBuilder<>& builder, llvm::Value* condition) {
-  llvm::Module& module = *builder.GetInsertBlock()->getModule();
-  llvm::FunctionCallee callee =
-      module.getOrInsertFunction(kAllCall, builder.getInt1Ty(), builder.getInt1Ty());
-  auto* function = llvm::cast<llvm::Function>(callee.getCallee());
-  function->setDoesNotAccessMemory();
-  function->setDoesNotThrow();
-  function->addFnAttr(llvm::Attribute::WillReturn);
-  function->setConvergent();
-  return builder.CreateCall(callee, {condition});
+  return create_marker(builder, kAllCall, builder.getInt1Ty(), {condition});
 }
 
 /// Whether nothing happens from a block on but the return.
@@ -168,7 +162,9 @@ bool hoist(llvm::BasicBlock& block, llvm::Instruction& before) {
   return true;
 }
 
-void version_loop(llvm::Function& function, llvm::Loop& loop, const Uniformity& uniformity) {
+VersionedLoop version_loop(llvm::Function& function,
+                           llvm::Loop& loop,
+                           const Uniformity& uniformity) {
   llvm::BasicBlock* header = loop.getHeader();
   llvm::BasicBlock* latch = loop.getLoopLatch();
   llvm::BasicBlock* exit = loop.getExitBlock();
@@ -206,15 +202,14 @@ void version_loop(llvm::Function& function, llvm::Loop& loop, const Uniformity& 
   if (guarded == nullptr || !guarded->isConditional() || !uniformity.branches_diverge(*guard) ||
       !hoist(*preheader, *guarded)) {
     // The copy is where every lane begins: those that come here go through one iteration.
-    preheader->getTerminator()->replaceSuccessorWith(header, full_header);
-    for (llvm::PHINode& phi : header->phis()) {
-      phi.removeIncomingValue(preheader, false);
-    }
-    return;
+    preheader->getTerminator()->eraseFromParent();
+    llvm::IRBuilder<> builder(preheader);
+    llvm::CallInst* few = create_few(builder, 0);
+    builder.CreateCondBr(few, header, full_header);
+    return {full_header, header, few};
   }
   // Only when all lanes enter the loop; otherwise the masked one from the start.
   llvm::BasicBlock* full_preheader = llvm::BasicBlock::Create(context, "full.enter", &function);
-  llvm::IRBuilder<>(full_preheader).CreateBr(full_header);
   full_header->replacePhiUsesWith(preheader, full_preheader);
   const bool enters_if_true = guarded->getSuccessor(0) == preheader;
   llvm::BasicBlock* masked = guard->splitBasicBlock(guarded->getIterator(), "masked");
@@ -225,6 +220,10 @@ void version_loop(llvm::Function& function, llvm::Loop& loop, const Uniformity& 
     enters = builder.CreateNot(enters);
   }
   builder.CreateCondBr(all_lanes(builder, enters), full_preheader, masked);
+  builder.SetInsertPoint(full_preheader);
+  llvm::CallInst* few = create_few(builder, 0);
+  builder.CreateCondBr(few, masked, full_header);
+  return {full_header, header, few};
 }
 
 }  // namespace
@@ -234,7 +233,7 @@ void version_early_returns(llvm::Function& function, unsigned width) {
   }
 }
 
-void version_loops(llvm::Function& function, unsigned width) {
+std::vector<VersionedLoop> version_loops(llvm::Function& function, unsigned width) {
   const Uniformity uniformity(function, width);
   llvm::DominatorTree dominators(function);
   llvm::LoopInfo loops(dominators);
@@ -248,9 +247,14 @@ void version_loops(llvm::Function& function, unsigned width) {
       chosen.push_back(loop);
     }
   }
-  for (llvm::Loop* loop : chosen) {
-    version_loop(function, *loop, uniformity);
+  if (chosen.size() > kMaxVersionedLoops) {
+    chosen.clear();
   }
+  std::vector<VersionedLoop> versions;
+  for (llvm::Loop* loop : chosen) {
+    versions.push_back(version_loop(function, *loop, uniformity));
+  }
+  return versions;
 }
 
 }  // namespace pewter::compiler::spmd

@@ -1,0 +1,141 @@
+#include "pewter/compiler/spmd/emitter.h"
+
+namespace pewter::compiler::spmd {
+namespace {
+
+constexpr unsigned kWordBits = 64;
+
+}  // namespace
+
+// The active lanes as bits, up to 64 in a word.
+llvm::SmallVector<llvm::Value*, 8> Emitter::lane_words() {
+  llvm::SmallVector<llvm::Value*, 8> words;
+  const unsigned chunks_per_word = kWordBits / lanes_.per_chunk;
+  for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
+    llvm::Value* bits = builder_.CreateBitCast(active(chunk), builder_.getIntNTy(lanes_.per_chunk));
+    bits = builder_.CreateZExt(bits, builder_.getInt64Ty());
+    const unsigned place = chunk % chunks_per_word;
+    if (place == 0) {
+      words.push_back(bits);
+    } else {
+      words.back() =
+          builder_.CreateOr(words.back(), builder_.CreateShl(bits, place * lanes_.per_chunk));
+    }
+  }
+  return words;
+}
+
+llvm::Value* Emitter::emit_few(llvm::Value* few) {
+  llvm::Value* count = builder_.getInt64(0);
+  for (llvm::Value* word : lane_words()) {
+    count = builder_.CreateAdd(count, builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, word));
+  }
+  return builder_.CreateICmpULE(count, builder_.CreateZExt(few, count->getType()));
+}
+
+// Of the first active lane; of the first lane when none is.
+llvm::Value* Emitter::any_lane_of(const Chunks& values) {
+  llvm::Value* lane = builder_.getInt64(0);
+  const auto words = lane_words();
+  for (unsigned i = static_cast<unsigned>(words.size()); i-- > 0;) {
+    llvm::Value* first =
+        builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, words[i], builder_.getFalse());
+    llvm::Value* is_here = builder_.CreateICmpNE(words[i], builder_.getInt64(0));
+    lane = builder_.CreateSelect(is_here,
+                                 builder_.CreateAdd(first, builder_.getInt64(i * kWordBits)), lane);
+  }
+  return lane_in_memory(in_memory(values, "same"), values[0]->getType()->getScalarType(), lane);
+}
+
+// A lane of what in_memory() has written.
+llvm::Value* Emitter::lane_in_memory(llvm::Value* memory, llvm::Type* type, llvm::Value* lane) {
+  llvm::Type* stored = type->isIntegerTy(1) ? builder_.getInt8Ty() : type;
+  llvm::Value* value = builder_.CreateLoad(stored, builder_.CreateGEP(stored, memory, lane));
+  return stored == type ? value : builder_.CreateTrunc(value, type);
+}
+
+// What differs between lanes is handed over through memory, so that there is one call in a loop.
+// Results are not: reading vectors of what was just written lane by lane takes long.
+void Emitter::emit_alone(llvm::CallInst& call) {
+  const auto words = lane_words();
+  llvm::Type* word_type = builder_.getInt64Ty();
+  llvm::AllocaInst* active_lanes =
+      new_slot(llvm::ArrayType::get(word_type, words.size()), "active.lanes");
+  for (unsigned i = 0; i < words.size(); ++i) {
+    builder_.CreateStore(words[i], builder_.CreateConstGEP1_32(word_type, active_lanes, i));
+  }
+  llvm::SmallVector<llvm::Value*, 8> arguments;
+  for (llvm::Value* argument : call.args()) {
+    arguments.push_back(analyses_.shapes.is_uniform(argument)
+                            ? scalar(argument)
+                            : in_memory(vector(argument), "argument"));
+  }
+  const auto* type = llvm::cast<llvm::StructType>(call.getType());
+  llvm::SmallVector<Slots, 4> results;
+  for (llvm::Type* part : type->elements()) {
+    results.emplace_back();
+    for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
+      results.back().push_back(new_slot(chunk_type(part), "result"));
+    }
+  }
+
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  llvm::BasicBlock* next_word = new_block("alone.word");
+  llvm::BasicBlock* next_lane = new_block("alone.lane");
+  llvm::BasicBlock* word_done = new_block("alone.word.done");
+  llvm::BasicBlock* done = new_block("alone.done");
+  builder_.CreateBr(next_word);
+
+  builder_.SetInsertPoint(next_word);
+  llvm::PHINode* number = builder_.CreatePHI(word_type, 2);
+  number->addIncoming(builder_.getInt64(0), before);
+  llvm::Value* word =
+      builder_.CreateLoad(word_type, builder_.CreateGEP(word_type, active_lanes, number));
+  builder_.CreateCondBr(builder_.CreateIsNull(word), word_done, next_lane);
+
+  builder_.SetInsertPoint(next_lane);
+  llvm::PHINode* left = builder_.CreatePHI(word_type, 2);
+  left->addIncoming(word, next_word);
+  llvm::Value* lane = builder_.CreateAdd(
+      builder_.CreateMul(number, builder_.getInt64(kWordBits)),
+      builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, builder_.getTrue()));
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    const llvm::Value* argument = call.getArgOperand(i);
+    if (!analyses_.shapes.is_uniform(argument)) {
+      arguments[i] = lane_in_memory(arguments[i], argument->getType(), lane);
+    }
+  }
+  llvm::Value* result =
+      builder_.CreateCall(call.getFunctionType(), call.getCalledOperand(), arguments);
+  llvm::Value* lane_of_all = splat(builder_.CreateTrunc(lane, builder_.getInt32Ty()));
+  for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
+    llvm::Value* is_own =
+        builder_.CreateICmpEQ(lane_numbers(chunk, builder_.getInt32Ty()), lane_of_all);
+    for (unsigned i = 0; i < results.size(); ++i) {
+      llvm::AllocaInst* slot = results[i][chunk];
+      llvm::Value* others = builder_.CreateLoad(slot->getAllocatedType(), slot);
+      llvm::Value* own = splat(builder_.CreateExtractValue(result, i));
+      builder_.CreateStore(builder_.CreateSelect(is_own, own, others), slot);
+    }
+  }
+  llvm::Value* others = builder_.CreateAnd(left, builder_.CreateSub(left, builder_.getInt64(1)));
+  left->addIncoming(others, next_lane);
+  builder_.CreateCondBr(builder_.CreateIsNull(others), word_done, next_lane);
+
+  builder_.SetInsertPoint(word_done);
+  llvm::Value* next = builder_.CreateAdd(number, builder_.getInt64(1));
+  number->addIncoming(next, word_done);
+  llvm::Value* is_last = builder_.CreateICmpEQ(next, builder_.getInt64(words.size()));
+  builder_.CreateCondBr(is_last, done, next_word);
+
+  builder_.SetInsertPoint(done);
+  llvm::SmallVector<Chunks, 2>& parts = components_[&call];
+  for (const Slots& slots : results) {
+    parts.emplace_back();
+    for (llvm::AllocaInst* slot : slots) {
+      parts.back().push_back(builder_.CreateLoad(slot->getAllocatedType(), slot));
+    }
+  }
+}
+
+}  // namespace pewter::compiler::spmd

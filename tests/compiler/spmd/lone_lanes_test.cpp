@@ -1,0 +1,265 @@
+#include "tests/compiler/spmd/shared_code.h"
+
+// Where few lanes are left in a loop they run the rest of it alone, and get what they would have
+// got together with the others.
+
+namespace pewter {
+namespace {
+
+using test::awkward_counts;
+using test::Gpu;
+using test::kHead;
+using test::noise;
+using test::size;
+using test::uchar;
+using test::uint;
+using test::ulong;
+using test::ushort;
+
+constexpr uint kElements = 1 << 10;
+
+/// Runs `function(data, i)` for each thread and compares with the host's. What differs between
+/// lanes comes from `data`, which has words of `kElements`.
+template <typename Function>
+void check(const std::string& text, const char* name, const Function& function) {
+  const std::string source = kHead + text + R"(
+    kernel void f(device const uint* data [[buffer(0)]], device uint* out [[buffer(1)]],
+                  constant uint& count [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+      if (i < count) { out[i] = )" +
+                             name + "(data, i); }\n}\n";
+  CHECK(test::vectorised(source)->explanation.released_loops > 0);
+  const Gpu gpu;
+  const auto pipeline = gpu.pipeline(source, "f");
+  const std::vector<uint> data = noise(kElements);
+  for (const std::size_t count : awkward_counts()) {
+    std::vector<uint> out(count);
+    gpu.run(pipeline.get(), {.grid = size((count + 255) / 256 * 256), .group = size(256)}, data,
+            out, static_cast<uint>(count));
+
+    for (uint i = 0; i < count; ++i) {
+      REQUIRE_MESSAGE(out[i] == function(data.data(), i), name << " of thread " << i);
+    }
+  }
+}
+
+#define device
+
+PEWTER_SHARED(uint, one_goes_on, (device const uint* data, uint i), {
+  uint at = data[i & 1023] & 1023;
+  uint sum = 0;
+  const uint steps = (i % 37) == 5 ? 300 : 3;
+  for (uint k = 0; k < steps; ++k) {
+    at = data[at] & 1023;
+    sum += at;
+  }
+  return sum;
+})
+
+PEWTER_SHARED(uint, each_its_own_loop, (device const uint* data, uint i), {
+  uint a = data[i & 1023];
+  const uint n = 5 + (a & 31);
+  switch (i & 7) {
+    case 0:
+      for (uint k = 0; k < n; ++k)
+        a = a * 3 + (a >> 1);
+      break;
+    case 1:
+      for (uint k = 0; k < n; ++k)
+        a = a * 5 + (a >> 2);
+      break;
+    case 2:
+      for (uint k = 0; k < n; ++k)
+        a = a * 7 + (a >> 3);
+      break;
+    case 3:
+      while ((a & 63) != 17)
+        a = a * 5 + 3;
+      break;
+    case 4:
+      for (uint k = 0; k < n; ++k)
+        a ^= data[(a + k) & 1023];
+      break;
+    default:
+      a += n;
+  }
+  return a;
+})
+
+PEWTER_SHARED(uint, several_ways_out, (device const uint* data, uint i), {
+  uint a = data[i & 1023];
+  uint way = 100;
+  uint k = 0;
+  for (; k < 200; ++k) {
+    a = a * 1664525 + 1013904223;
+    if ((a >> 24) == 7) {
+      way = a & 15;
+      break;
+    }
+    if ((a >> 23) == 99)
+      return 7 + k;
+    if ((a >> 27) == 3)
+      continue;
+    a ^= a >> 5;
+  }
+  return a + way * k;
+})
+
+PEWTER_SHARED(uint, loops_in_loops, (device const uint* data, uint i), {
+  uint a = data[i & 1023];
+  uint sum = 0;
+  for (uint j = 0; j < (a & 7); ++j) {
+    const uint n = ((a >> j) & 31) == 0 ? 100 : 2;
+    for (uint k = 0; k < n; ++k) {
+      a ^= a << 13;
+      a ^= a >> 17;
+      a ^= a << 5;
+      if ((a & 255) == 3)
+        break;
+    }
+    sum += a;
+  }
+  return sum;
+})
+
+PEWTER_SHARED(uint, private_array, (device const uint* data, uint i), {
+  uint values[16];
+  const uint n = 2 + (data[i & 1023] & 13);
+  for (uint k = 0; k < n; ++k)
+    values[k] = data[(i * 7 + k * 5) & 1023];
+  for (uint k = 1; k < n; ++k) {
+    const uint x = values[k];
+    uint at = k;
+    while (at > 0 && values[at - 1] > x) {
+      values[at] = values[at - 1];
+      --at;
+    }
+    values[at] = x;
+  }
+  return values[n / 2];
+})
+
+// The loop itself is the same for all that enter it, and what it leaves is used for addresses.
+PEWTER_SHARED(uint, some_enter, (device const uint* data, uint i), {
+  uint a = data[i & 1023];
+  if ((i % 29) == 3) {
+    uint k = 0;
+    uint product = 1;
+    while (product < 5000) {
+      a += data[k] * product;
+      product = product * 3 + (data[0] & 1);
+      ++k;
+    }
+    a += data[k + (i & 3)] + product;
+  }
+  return a;
+})
+
+PEWTER_SHARED(uint, mixed_types, (device const uint* data, uint i), {
+  uchar small = uchar(data[i & 1023]);
+  ushort medium = ushort(data[i & 1023] >> 3);
+  ulong large = data[i & 1023] * ulong(2654435761u);
+  bool odd = (i & 1) != 0;
+  uint steps = 0;
+  while (small != 77 && steps < 400) {
+    small = uchar(small * 5 + 13);
+    medium = ushort(medium ^ (small << (odd ? 3 : 5)));
+    large = large * 6364136223846793005ul + medium;
+    odd = odd != ((large >> 40 & 1) != 0);
+    ++steps;
+  }
+  return uint(large >> 32) ^ medium ^ (odd ? steps : 0);
+})
+
+PEWTER_SHARED(uint, divisions, (device const uint* data, uint i), {
+  uint a = data[i & 1023];
+  uint b = data[(i * 3) & 1023] | 1;
+  while (b != 0) {
+    const uint rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+})
+
+#undef device
+
+}  // namespace
+
+TEST_CASE("a lane that goes on when the others have left runs alone") {
+  check(one_goes_on_text, "one_goes_on", &one_goes_on);
+}
+
+TEST_CASE("lanes with loops of their own run alone") {
+  check(each_its_own_loop_text, "each_its_own_loop", &each_its_own_loop);
+}
+
+TEST_CASE("lanes alone leave a loop by any of its exits") {
+  check(several_ways_out_text, "several_ways_out", &several_ways_out);
+}
+
+TEST_CASE("lanes run alone in loops inside of loops") {
+  check(loops_in_loops_text, "loops_in_loops", &loops_in_loops);
+}
+
+TEST_CASE("lanes alone use their own private memory") {
+  check(private_array_text, "private_array", &private_array);
+}
+
+TEST_CASE("few lanes that enter a loop together run it alone") {
+  check(some_enter_text, "some_enter", &some_enter);
+}
+
+TEST_CASE("values of all sizes go to lanes alone and back") {
+  check(mixed_types_text, "mixed_types", &mixed_types);
+}
+
+TEST_CASE("lanes alone divide") {
+  check(divisions_text, "divisions", &divisions);
+}
+
+TEST_CASE("lanes alone take places in a table, each once") {
+  constexpr uint kThreads = 700;
+  const std::vector<uint> keys = noise(kThreads, 3);
+  std::vector<uint> table(1 << 10);
+  std::vector<uint> place(kThreads);
+
+  const Gpu gpu;
+  gpu.run(kHead + R"(
+    kernel void f(device const uint* keys [[buffer(0)]], device atomic_uint* table [[buffer(1)]],
+                  device uint* place [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+      uint at = keys[i] & 1023;
+      while (true) {
+        uint expected = 0;
+        if (atomic_compare_exchange_weak_explicit(table + at, &expected, i + 1,
+                                                  memory_order_relaxed, memory_order_relaxed)) {
+          break;
+        }
+        at = (at + 1) & 1023;
+      }
+      place[i] = at;
+    })",
+          "f", {.grid = size(kThreads), .group = size(100)}, keys, table, place);
+
+  for (uint i = 0; i < kThreads; ++i) {
+    REQUIRE(table[place[i]] == i + 1);
+  }
+  CHECK(std::count(table.begin(), table.end(), 0U) == (1 << 10) - kThreads);
+}
+
+TEST_CASE("loops whose lanes meet in each iteration stay whole") {
+  const auto released = [](const std::string& step) {
+    return test::vectorised(kHead + R"(
+      kernel void f(device uint* out [[buffer(0)]], threadgroup uint* shared [[threadgroup(0)]],
+                    uint i [[thread_position_in_grid]]) {
+        uint a = out[i];
+        for (uint k = 0; k < (a & 15); ++k) { )" +
+                            step + " }\n out[i] = a;\n}\n")
+        ->explanation.released_loops;
+  };
+  CHECK(released("a = a * 3 + 1;") == 1);
+  CHECK(released("a += simd_sum(a);") == 0);
+  CHECK(released("a += simd_shuffle_xor(a, 1);") == 0);
+  CHECK(released("shared[a & 7] = a; simdgroup_barrier(mem_flags::mem_threadgroup);") == 0);
+}
+
+}  // namespace pewter
