@@ -94,6 +94,8 @@ def peers(binaries):
     for library, name, variable in [("mlx", "MLX", "BENCH_MLX_PYTHON"), ("torch", "PyTorch", "BENCH_TORCH_PYTHON")]:
         command = array_peer(library, os.environ.get(variable, ""))
         found.append(Peer(command, {library: name}, f"{variable}: a Python that has it", works="^array_"))
+    scalar = {"PEWTER_MODE": "scalar"}
+    found.append(Peer(metal, {"": "pewter, scalar mode"}, "", scalar, "^divergent_"))
     for count in FEWER_THREADS:
         name = f"pewter, {count} thread{'s' if count > 1 else ''}"
         found.append(Peer(metal, {"": name}, "", {"PEWTER_THREADS": str(count)}, SCALED_WORKS))
@@ -105,9 +107,10 @@ GOALS = [
     (r"^array_matmul_", r"^OpenBLAS$", 0.95),
     (r"^array_(add|gaussian|sum|softmax)_16M", r"^bandwidth$", 0.8),
     (r"^array_(?!operation_waited)", r"^(NumPy|MLX|PyTorch)$", 1.0),
+    (r"^divergent_", r"^pewter, scalar mode$", 1.0),
     (r"^(dispatch_queued|dispatch_round_trip)$", r"^PoCL$", 10.0),
     (r"^compile_(first|cold)$", r"^PoCL$", 2.0),
-    (r"^(?!dispatch|compile|allocate)", r"^PoCL$", 1.0),
+    (r"^(?!dispatch|compile|allocate|divergent)", r"^PoCL$", 1.0),
     (r"^(saxpy_16M|gaussian_16M|sum_\w+)$", r"^bandwidth$", 0.9),
     (r"^matmul_simdgroup_1024$", r"^OpenBLAS$", 0.35),
     (r"^(?!matmul_simdgroup|gaussian_64K|sum_simd)", r"^C\+\+(, same kernel)?$", 0.8),
@@ -261,7 +264,7 @@ def summaries(rows):
     """Sentences about all works together."""
     for peer in ["PoCL", "PoCL, fast math", "C++", "C++, same kernel"]:
         kernels = [
-            r for r in rows if r["peer"] == peer and not re.match("dispatch|compile|allocate", r["work"])
+            r for r in rows if r["peer"] == peer and not re.match("dispatch|compile|allocate|divergent", r["work"])
         ]
         if kernels:
             worst = min(kernels, key=lambda r: r["ratio"])

@@ -19,6 +19,21 @@ std::string compare(const char* what, double got, double wanted, double toleranc
   return std::string(what) + " is " + std::to_string(got) + ", not " + std::to_string(wanted);
 }
 
+/// Each word of `out` is what `expected` gives for that of `in`.
+template <typename Expected>
+std::string check_words(const char* what,
+                        std::span<const std::uint32_t> in,
+                        std::span<const std::uint32_t> out,
+                        const Expected& expected) {
+  for (std::size_t i = 0; i < out.size(); i += kSampleStride) {
+    const std::string problem = compare(what, out[i], expected(in[i]), 0);
+    if (!problem.empty()) {
+      return problem;
+    }
+  }
+  return {};
+}
+
 /// Half from a float that is a normal half.
 std::uint16_t half_bits(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
@@ -206,6 +221,40 @@ std::string check_histogram(std::span<const std::uint8_t> bytes,
   return std::equal(wanted.begin(), wanted.end(), counts.begin(), counts.end())
              ? ""
              : "the counts of bytes differ";
+}
+
+std::string check_cases(std::span<const std::uint32_t> in, std::span<const std::uint32_t> out) {
+  return check_words("cases", in, out, [](std::uint32_t value) {
+    const std::uint32_t number = value >> 27;
+    const std::uint32_t steps = 64 + (value & 63);
+    for (std::uint32_t k = 0; k < steps; ++k) {
+      value = (value * (2 * number + 3)) ^ (value >> (number % 13 + 1));
+    }
+    return value;
+  });
+}
+
+std::string check_chase(std::span<const std::uint32_t> in, std::span<const std::uint32_t> out) {
+  return check_words("chase", in, out, [&](std::uint32_t value) {
+    std::uint32_t at = value % kPartingThreads;
+    std::uint32_t sum = 0;
+    for (std::uint32_t k = 0; k < (value >> 25 == 0 ? 2000 : 5); ++k) {
+      at = in[at] % kPartingThreads;
+      sum += at;
+    }
+    return sum;
+  });
+}
+
+std::string check_insertion(std::span<const std::uint32_t> in, std::span<const std::uint32_t> out) {
+  return check_words("insertion", in, out, [](std::uint32_t value) {
+    std::vector<std::uint32_t> values(8 + (value & 15));
+    for (std::uint32_t& element : values) {
+      element = value = value * 1664525u + 1013904223u;
+    }
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+  });
 }
 
 std::string check_softmax(std::span<const float> x, std::span<const float> y) {

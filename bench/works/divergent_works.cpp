@@ -80,6 +80,29 @@ Prepared histogram() {
               }};
 }
 
+using Check = std::string(std::span<const std::uint32_t>, std::span<const std::uint32_t>);
+
+Prepared parting(const char* name, Check* check) {
+  struct State {
+    std::vector<std::uint32_t> input = random_words(kPartingThreads);
+    std::unique_ptr<Memory> in = memory_of(shared_device(), input);
+    std::unique_ptr<Memory> out = shared_device().memory(kPartingThreads * sizeof(std::uint32_t));
+    std::unique_ptr<Kernel> kernel;
+  };
+  auto state = std::make_shared<State>();
+  state->kernel = shared_device().kernel("divergent", name);
+  return {.run =
+              [state] {
+                shared_device().dispatch(*state->kernel, {kPartingThreads}, {256},
+                                         {state->in, state->out});
+                shared_device().finish();
+              },
+          .check =
+              [state, check] {
+                return check(state->input, contents<std::uint32_t>(*state->out, kPartingThreads));
+              }};
+}
+
 }  // namespace
 
 void add_divergent_works() {
@@ -87,6 +110,12 @@ void add_divergent_works() {
       &mandelbrot);
   add("bitonic_1M", Unit::MegaelementsPerSecond, kSortElements, &bitonic);
   add("histogram_16MB", Unit::GigabytesPerSecond, kElements, &histogram);
+  add("divergent_cases_1M", Unit::MegaelementsPerSecond, kPartingThreads,
+      [] { return parting("cases", &check_cases); });
+  add("divergent_chase_1M", Unit::MegaelementsPerSecond, kPartingThreads,
+      [] { return parting("chase", &check_chase); });
+  add("divergent_insertion_1M", Unit::MegaelementsPerSecond, kPartingThreads,
+      [] { return parting("insertion", &check_insertion); });
 }
 
 }  // namespace bench

@@ -211,6 +211,7 @@ void describe(Archive& archive, KernelExplanation& explanation) {
   archive(explanation.strided_accesses);
   archive(explanation.gathers);
   archive(explanation.released_loops);
+  archive(explanation.released_switches);
 }
 
 template <typename Archive>

@@ -57,6 +57,22 @@ std::string describe(const GroupShape& shape) {
   return fmt::format(" in groups of {} x {} x {}", shape.size[0], shape.size[1], shape.size[2]);
 }
 
+/// Where the threads of a kernel may run alone.
+std::string describe_released(const KernelExplanation& facts) {
+  const auto count = [](std::uint32_t number, const char* one, const char* many) {
+    return fmt::format("{} {}", number, number == 1 ? one : many);
+  };
+  std::string text;
+  if (facts.released_switches != 0) {
+    text += "; threads that part in " + count(facts.released_switches, "switch", "switches") +
+            " run alone";
+  }
+  if (facts.released_loops != 0) {
+    text += "; the last threads of " + count(facts.released_loops, "loop", "loops") + " run alone";
+  }
+  return text;
+}
+
 }  // namespace
 
 CachedLibrary::CachedLibrary(std::string source, LibraryOptions options)
@@ -274,10 +290,7 @@ void CachedLibrary::explain(const KernelRequest& request, const KernelCode& code
                   code.program_bytes != 0 ? ", which wait at barriers as coroutines" : "",
                   facts.uniform_branches, facts.divergent_branches, facts.uniform_accesses,
                   facts.consecutive_accesses, facts.strided_accesses, facts.gathers,
-                  facts.released_loops == 0
-                      ? ""
-                      : fmt::format("; the last threads of {} {} run alone", facts.released_loops,
-                                    facts.released_loops == 1 ? "loop" : "loops"));
+                  describe_released(facts));
 }
 
 std::shared_ptr<const KernelCode> CachedLibrary::remember(const Digest& key, KernelCode code) {

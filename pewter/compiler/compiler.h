@@ -280,8 +280,10 @@ struct KernelExplanation {
   std::uint32_t consecutive_accesses = 0;
   std::uint32_t strided_accesses = 0;
   std::uint32_t gathers = 0;
-  /// Loops whose last lanes run alone, one after the other.
+  /// Loops whose last lanes run alone, one after the other, and switches that lanes run alone when
+  /// they part in them.
   std::uint32_t released_loops = 0;
+  std::uint32_t released_switches = 0;
 };
 
 /// A compiled kernel: a relocatable object and what the executor must know to run it.

@@ -293,6 +293,7 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   code.explanation.strided_accesses = tally.strided_accesses;
   code.explanation.gathers = tally.gathers;
   code.explanation.released_loops = programs->released_loops;
+  code.explanation.released_switches = programs->released_switches;
   return to_object(module, machine, std::move(code));
 }
 

@@ -26,6 +26,8 @@ DeviceCall device_call(const llvm::Value& value) {
     result.kind = Kind::AllLanes;
   } else if (name == kFewCall) {
     result.kind = Kind::FewLanes;
+  } else if (name.starts_with(kApartPrefix)) {
+    result.kind = Kind::LanesApart;
   } else if (name.starts_with(kSamePrefix)) {
     result.kind = Kind::Same;
   } else if (name.starts_with(kAlonePrefix)) {

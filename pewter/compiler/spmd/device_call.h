@@ -14,6 +14,9 @@ inline constexpr const char* kAllCall = "pewter.all";
 inline constexpr const char* kFewCall = "pewter.few";
 /// Marker calls that begin with this give a value, the same in all active lanes, as one.
 inline constexpr const char* kSamePrefix = "pewter.same.";
+/// Marker calls that begin with this say whether less than a quarter of the active lanes have the
+/// value of the first of them.
+inline constexpr const char* kApartPrefix = "pewter.apart.";
 /// Functions that are called for one active lane after the other begin with this.
 inline constexpr const char* kAlonePrefix = "pewter.alone";
 
@@ -35,6 +38,7 @@ struct DeviceCall {
     Lane,
     AllLanes,
     FewLanes,
+    LanesApart,
     Same,
     Alone,
     GroupBarrier,

@@ -7,12 +7,17 @@ constexpr unsigned kWordBits = 64;
 
 }  // namespace
 
-// The active lanes as bits, up to 64 in a word.
-llvm::SmallVector<llvm::Value*, 8> Emitter::lane_words() {
+// The active lanes as bits, up to 64 in a word; only those for which `among` holds, if that is
+// given.
+llvm::SmallVector<llvm::Value*, 8> Emitter::lane_words(const Chunks* among) {
   llvm::SmallVector<llvm::Value*, 8> words;
   const unsigned chunks_per_word = kWordBits / lanes_.per_chunk;
   for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
-    llvm::Value* bits = builder_.CreateBitCast(active(chunk), builder_.getIntNTy(lanes_.per_chunk));
+    llvm::Value* lanes = active(chunk);
+    if (among != nullptr) {
+      lanes = builder_.CreateLogicalAnd(lanes, (*among)[chunk]);
+    }
+    llvm::Value* bits = builder_.CreateBitCast(lanes, builder_.getIntNTy(lanes_.per_chunk));
     bits = builder_.CreateZExt(bits, builder_.getInt64Ty());
     const unsigned place = chunk % chunks_per_word;
     if (place == 0) {
@@ -25,12 +30,26 @@ llvm::SmallVector<llvm::Value*, 8> Emitter::lane_words() {
   return words;
 }
 
-llvm::Value* Emitter::emit_few(llvm::Value* few) {
+llvm::Value* Emitter::count_lanes(const Chunks* among) {
   llvm::Value* count = builder_.getInt64(0);
-  for (llvm::Value* word : lane_words()) {
+  for (llvm::Value* word : lane_words(among)) {
     count = builder_.CreateAdd(count, builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, word));
   }
-  return builder_.CreateICmpULE(count, builder_.CreateZExt(few, count->getType()));
+  return count;
+}
+
+llvm::Value* Emitter::emit_few(llvm::Value* few) {
+  return builder_.CreateICmpULE(count_lanes(), builder_.CreateZExt(few, builder_.getInt64Ty()));
+}
+
+llvm::Value* Emitter::emit_apart(const Chunks& values) {
+  llvm::Value* first = splat(any_lane_of(values));
+  Chunks same;
+  for (llvm::Value* value : values) {
+    same.push_back(builder_.CreateICmpEQ(value, first));
+  }
+  return builder_.CreateICmpULT(builder_.CreateMul(count_lanes(&same), builder_.getInt64(4)),
+                                count_lanes());
 }
 
 // Of the first active lane; of the first lane when none is.

@@ -221,6 +221,9 @@ void Emitter::emit_cross_lane(llvm::CallInst& call, const DeviceCall& device) {
     case Kind::FewLanes:
       define_scalar(&call, emit_few(call.getArgOperand(0)));
       return;
+    case Kind::LanesApart:
+      define_scalar(&call, emit_apart(vector(call.getArgOperand(0))));
+      return;
     case Kind::Same:
       define_scalar(&call, any_lane_of(vector(call.getArgOperand(0))));
       return;

@@ -253,8 +253,10 @@ class Emitter {
   unsigned chunks_per_simdgroup() const;
 
   // Lanes one after the other: emit_alone.cpp.
-  llvm::SmallVector<llvm::Value*, 8> lane_words();
+  llvm::SmallVector<llvm::Value*, 8> lane_words(const Chunks* among = nullptr);
+  llvm::Value* count_lanes(const Chunks* among = nullptr);
   llvm::Value* emit_few(llvm::Value* few);
+  llvm::Value* emit_apart(const Chunks& values);
   llvm::Value* any_lane_of(const Chunks& values);
   llvm::Value* lane_in_memory(llvm::Value* memory, llvm::Type* type, llvm::Value* lane);
   void emit_alone(llvm::CallInst& call);

@@ -3,27 +3,29 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
-#include "llvm/ADT/SetVector.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 #include "pewter/compiler/spmd/control_flow.h"
+#include "pewter/compiler/spmd/lone_region.h"
 #include "pewter/compiler/spmd/mask_plan.h"
 #include "pewter/compiler/spmd/shape_analysis.h"
 
 namespace pewter::compiler::spmd {
 namespace {
 
-using Kind = DeviceCall::Kind;
-
-// Beyond these sizes, of one loop and of all together, compiling takes too long for what is won.
+// Beyond these sizes, of one loop, of a switch and of all loops together, compiling takes too long
+// for what is won.
 constexpr unsigned kMaxLoopInstructions = 400;
+constexpr unsigned kMaxSwitchInstructions = 1'500;
 constexpr unsigned kMaxInstructions = 2'000;
 // Lanes are counted at the first iteration and then once in so many.
 constexpr unsigned kIterationsBetween = 4;
+// A switch with so many loops keeps lanes that part in it busy for long.
+constexpr unsigned kManyLoops = 4;
 
 /// What is known of the function before it is changed.
 struct Facts {
@@ -45,43 +47,14 @@ struct Facts {
   const MaskPlan masks;
 };
 
-/// A value that leaves a loop: a phi of an exit.
-struct Leaving {
-  llvm::PHINode* phi;
-  bool is_uniform;
-};
-
 /// A loop whose lanes may run alone.
 struct Candidate {
-  llvm::BasicBlock* header;
+  LoneRegion region;
   /// Whether lanes leave it one by one; otherwise all that enter it stay to its end.
   bool is_divergent;
   /// The most lanes that run alone.
   unsigned few;
-  llvm::SmallVector<llvm::BasicBlock*, 4> exits;
-  llvm::SmallVector<Leaving, 4> leaving;
-  /// Phis of exits that stand for something from before the loop.
-  llvm::SmallVector<std::pair<llvm::PHINode*, llvm::Value*>, 4> passing;
-  /// What the function for one lane takes after the phis of the header. A null pointer stands for
-  /// the number of the lane.
-  llvm::SmallVector<llvm::Value*, 8> inputs;
-  llvm::Function* alone = nullptr;
 };
-
-bool can_be_alone(const llvm::Instruction& instruction) {
-  if (llvm::isa<llvm::AllocaInst>(instruction)) {
-    return false;
-  }
-  if (!llvm::isa<llvm::CallBase>(instruction)) {
-    return true;
-  }
-  const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
-  if (call == nullptr || call->cannotDuplicate() || call->getCalledFunction() == nullptr) {
-    return false;
-  }
-  const Kind kind = device_call(instruction).kind;
-  return kind == Kind::None || kind == Kind::Lane || kind == Kind::AllLanes;
-}
 
 /// About what instructions cost, for one thread and for all lanes of a program.
 struct Costs {
@@ -128,241 +101,27 @@ unsigned few_lanes(const llvm::Loop& loop, const Facts& facts) {
   return std::clamp(2 * costs.of_all / std::max(costs.of_one, 1U), 1U, most);
 }
 
-bool is_single_value(const llvm::Type* type) {
-  return type->isIntegerTy() || type->isFloatingPointTy() || type->isPointerTy();
-}
-
-bool is_from_outside(const llvm::Value* value, const llvm::Loop& loop) {
-  const auto* instruction = llvm::dyn_cast<llvm::Instruction>(value);
-  return instruction == nullptr || !loop.contains(instruction);
-}
-
 std::optional<Candidate> candidate(const llvm::Loop& loop, const Facts& facts) {
-  Candidate found;
-  found.header = loop.getHeader();
-  found.is_divergent = facts.control_flow.is_divergent(&loop);
-  if (!found.is_divergent && facts.runs_in_every_lane(loop.getLoopPreheader())) {
+  const bool is_divergent = facts.control_flow.is_divergent(&loop);
+  if (!is_divergent && facts.runs_in_every_lane(loop.getLoopPreheader())) {
     return std::nullopt;
   }
-  unsigned size = 0;
-  llvm::SetVector<llvm::Value*> inputs;
-  for (llvm::BasicBlock* block : loop.blocks()) {
-    for (llvm::Instruction& instruction : *block) {
-      if (++size > kMaxLoopInstructions || !can_be_alone(instruction)) {
-        return std::nullopt;
-      }
-      if (device_call(instruction).kind == Kind::Lane) {
-        inputs.insert(nullptr);
-      }
-      const auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction);
-      for (llvm::Use& operand : instruction.operands()) {
-        // What a phi of the header is when the loop begins is handed over as the phi itself.
-        const bool is_used = phi == nullptr || loop.contains(phi->getIncomingBlock(operand));
-        const bool is_value =
-            llvm::isa<llvm::Argument>(operand) || llvm::isa<llvm::Instruction>(operand);
-        if (is_used && is_value && is_from_outside(operand, loop)) {
-          inputs.insert(operand);
-        }
-      }
-    }
-  }
-  loop.getUniqueExitBlocks(found.exits);
-  if (found.exits.empty()) {
-    return std::nullopt;  // No lane ever leaves it.
-  }
-  for (llvm::BasicBlock* exit : found.exits) {
-    for (llvm::PHINode& phi : exit->phis()) {
-      llvm::Value* same = phi.hasConstantValue();
-      if (same != nullptr && is_from_outside(same, loop)) {
-        found.passing.emplace_back(&phi, same);
-        continue;
-      }
-      for (llvm::Value* value : phi.incoming_values()) {
-        if (!llvm::isa<llvm::Constant>(value) && is_from_outside(value, loop)) {
-          inputs.insert(value);
-        }
-      }
-      const bool is_uniform = facts.shapes.is_uniform(&phi);
-      // One that was known to follow the lanes should stay so.
-      if (!is_single_value(phi.getType()) || (!is_uniform && facts.shapes.is_affine(&phi))) {
-        return std::nullopt;
-      }
-      found.leaving.push_back({&phi, is_uniform});
-    }
-  }
-  found.inputs.assign(inputs.begin(), inputs.end());
-  const auto is_part = [](const llvm::Value* input) {
-    return input != nullptr && !is_single_value(input->getType());
-  };
-  if (llvm::any_of(found.inputs, is_part)) {
+  auto region = find_lone_region(loop.getHeader(), loop.getBlocks(), kMaxLoopInstructions);
+  if (!region) {
     return std::nullopt;
   }
-  found.few = few_lanes(loop, facts);
-  return found;
-}
-
-llvm::FunctionType* type_of(const Candidate& candidate) {
-  llvm::LLVMContext& context = candidate.header->getContext();
-  llvm::SmallVector<llvm::Type*, 8> parameters;
-  for (const llvm::PHINode& phi : candidate.header->phis()) {
-    parameters.push_back(phi.getType());
-  }
-  for (const llvm::Value* input : candidate.inputs) {
-    parameters.push_back(input != nullptr ? input->getType() : llvm::Type::getInt32Ty(context));
-  }
-  llvm::SmallVector<llvm::Type*, 8> results;
-  for (const Leaving& leaving : candidate.leaving) {
-    results.push_back(leaving.phi->getType());
-  }
-  if (candidate.exits.size() > 1) {
-    results.push_back(llvm::Type::getInt32Ty(context));
-  }
-  return llvm::FunctionType::get(llvm::StructType::get(context, results), parameters, false);
-}
-
-/// The rest of a loop for one thread, from the values of the header's phis on: gives what
-/// leaves the loop and, of several exits, the number of the one it took.
-llvm::Function* write_alone(const llvm::Loop& loop, const Candidate& candidate) {
-  llvm::Function& source = *candidate.header->getParent();
-  llvm::LLVMContext& context = source.getContext();
-  auto* alone = llvm::Function::Create(type_of(candidate), llvm::GlobalValue::InternalLinkage,
-                                       kAlonePrefix, source.getParent());
-  alone->setAttributes(llvm::AttributeList().addFnAttributes(
-      context, llvm::AttrBuilder(context, source.getAttributes().getFnAttrs())));
-  alone->removeFnAttr(llvm::Attribute::AlwaysInline);
-  alone->addFnAttr(llvm::Attribute::NoInline);
-  llvm::BasicBlock* entry = llvm::BasicBlock::Create(context, "entry", alone);
-  llvm::ValueToValueMapTy map;
-  unsigned next = static_cast<unsigned>(
-      std::distance(candidate.header->phis().begin(), candidate.header->phis().end()));
-  llvm::Value* lane = nullptr;
-  for (llvm::Value* input : candidate.inputs) {
-    if (input == nullptr) {
-      lane = alone->getArg(next++);
-    } else {
-      map[input] = alone->getArg(next++);
+  for (LoneRegion::Leaving& leaving : region->leaving) {
+    leaving.is_uniform = facts.shapes.is_uniform(leaving.phi);
+    if (!leaving.is_uniform && facts.shapes.is_affine(leaving.phi)) {
+      return std::nullopt;  // It should stay known that it follows the lanes.
     }
   }
-  llvm::SmallVector<llvm::BasicBlock*, 16> copies;
-  for (llvm::BasicBlock* block : loop.blocks()) {
-    copies.push_back(llvm::CloneBasicBlock(block, map, "", alone));
-    map[block] = copies.back();
-  }
-  // Each way out of the loop returns what it brings to the phis of its exit.
-  for (llvm::BasicBlock* block : loop.blocks()) {
-    auto* copy = llvm::cast<llvm::BasicBlock>(map[block]);
-    llvm::Instruction* branch = copy->getTerminator();
-    for (unsigned i = 0; i < branch->getNumSuccessors(); ++i) {
-      llvm::BasicBlock* exit = branch->getSuccessor(i);
-      if (loop.contains(exit)) {
-        continue;
-      }
-      llvm::BasicBlock* leave = llvm::BasicBlock::Create(context, "leave", alone);
-      branch->setSuccessor(i, leave);
-      llvm::IRBuilder<> builder(leave);
-      llvm::Value* result = llvm::PoisonValue::get(alone->getReturnType());
-      const unsigned count = static_cast<unsigned>(candidate.leaving.size());
-      for (unsigned k = 0; k < count; ++k) {
-        llvm::PHINode* phi = candidate.leaving[k].phi;
-        if (phi->getParent() == exit) {
-          result = builder.CreateInsertValue(result, phi->getIncomingValueForBlock(block), k);
-        }
-      }
-      if (candidate.exits.size() > 1) {
-        const auto number = std::find(candidate.exits.begin(), candidate.exits.end(), exit) -
-                            candidate.exits.begin();
-        result = builder.CreateInsertValue(result, builder.getInt32(static_cast<unsigned>(number)),
-                                           count);
-      }
-      builder.CreateRet(result);
-      copies.push_back(leave);
-    }
-  }
-  auto* header = llvm::cast<llvm::BasicBlock>(map[candidate.header]);
-  unsigned number = 0;
-  for (llvm::PHINode& phi : header->phis()) {
-    for (unsigned i = phi.getNumIncomingValues(); i-- > 0;) {
-      if (!loop.contains(phi.getIncomingBlock(i))) {
-        phi.removeIncomingValue(i, false);
-      }
-    }
-    phi.addIncoming(alone->getArg(number++), entry);
-  }
-  llvm::BranchInst::Create(header, entry);
-  map[entry] = entry;
-  llvm::remapInstructionsInBlocks(copies, map);
-  for (llvm::BasicBlock* block : copies) {
-    for (llvm::Instruction& instruction : llvm::make_early_inc_range(*block)) {
-      const Kind kind = device_call(instruction).kind;
-      if (kind == Kind::Lane || kind == Kind::AllLanes) {
-        // What holds for this lane holds for all of them.
-        instruction.replaceAllUsesWith(kind == Kind::Lane ? lane : instruction.getOperand(0));
-        instruction.eraseFromParent();
-      } else {
-        instruction.setDebugLoc({});
-      }
-    }
-  }
-  return alone;
-}
-
-/// A value that is the same in all active lanes, as one.
-llvm::Value* as_uniform(llvm::IRBuilder<>& builder, llvm::Value* value) {
-  std::string name = kSamePrefix;
-  llvm::raw_string_ostream(name) << *value->getType();
-  return create_marker(builder, name, value->getType(), {value});
-}
-
-/// A block that calls the function for one lane and goes on behind the loop.
-llvm::BasicBlock* write_call(const Candidate& candidate, llvm::ArrayRef<llvm::Value*> phis) {
-  llvm::Function& function = *candidate.header->getParent();
-  llvm::LLVMContext& context = function.getContext();
-  llvm::BasicBlock* block = llvm::BasicBlock::Create(context, "alone", &function);
-  llvm::IRBuilder<> builder(block);
-  llvm::SmallVector<llvm::Value*, 8> arguments(phis);
-  for (llvm::Value* input : candidate.inputs) {
-    arguments.push_back(input != nullptr
-                            ? input
-                            : builder.CreateCall(function.getParent()->getOrInsertFunction(
-                                  kLaneCall, builder.getInt32Ty())));
-  }
-  llvm::Value* result = builder.CreateCall(candidate.alone, arguments);
-  llvm::SmallVector<llvm::Value*, 4> values;
-  for (unsigned i = 0; i < candidate.leaving.size(); ++i) {
-    llvm::Value* value = builder.CreateExtractValue(result, i);
-    values.push_back(candidate.leaving[i].is_uniform ? as_uniform(builder, value) : value);
-  }
-  llvm::Value* number = nullptr;
-  if (candidate.exits.size() > 1) {
-    number = builder.CreateExtractValue(result, static_cast<unsigned>(candidate.leaving.size()));
-  }
-  for (unsigned i = 0; i < candidate.exits.size(); ++i) {
-    llvm::BasicBlock* from = builder.GetInsertBlock();
-    llvm::BasicBlock* exit = candidate.exits[i];
-    if (i + 1 < candidate.exits.size()) {
-      llvm::BasicBlock* others = llvm::BasicBlock::Create(context, "alone.others", &function);
-      builder.CreateCondBr(builder.CreateICmpEQ(number, builder.getInt32(i)), exit, others);
-      builder.SetInsertPoint(others);
-    } else {
-      builder.CreateBr(exit);
-    }
-    for (unsigned k = 0; k < candidate.leaving.size(); ++k) {
-      if (candidate.leaving[k].phi->getParent() == exit) {
-        candidate.leaving[k].phi->addIncoming(values[k], from);
-      }
-    }
-    for (const auto& [phi, value] : candidate.passing) {
-      if (phi->getParent() == exit) {
-        phi->addIncoming(value, from);
-      }
-    }
-  }
-  return block;
+  return Candidate{std::move(*region), is_divergent, few_lanes(loop, facts)};
 }
 
 /// Counts the lanes in the header, now and then.
 void release_on_the_way(const Candidate& candidate, const llvm::Loop& loop) {
-  llvm::BasicBlock* header = candidate.header;
+  llvm::BasicBlock* header = candidate.region.entry;
   llvm::SmallVector<llvm::Value*, 8> phis;
   for (llvm::PHINode& phi : header->phis()) {
     phis.push_back(&phi);
@@ -382,22 +141,126 @@ void release_on_the_way(const Candidate& candidate, const llvm::Loop& loop) {
   llvm::Value* rest = builder.CreateAnd(turn, builder.getInt32(kIterationsBetween - 1));
   builder.CreateCondBr(builder.CreateICmpEQ(rest, builder.getInt32(0)), count, body);
   builder.SetInsertPoint(count);
-  builder.CreateCondBr(create_few(builder, candidate.few), write_call(candidate, phis), body);
+  builder.CreateCondBr(create_few(builder, candidate.few),
+                       call_lone_function(candidate.region, phis), body);
 }
 
 /// Counts the lanes before a loop that all of them leave together.
 void release_at_entry(const Candidate& candidate, llvm::BasicBlock* preheader) {
   llvm::SmallVector<llvm::Value*, 8> phis;
-  for (llvm::PHINode& phi : candidate.header->phis()) {
+  for (llvm::PHINode& phi : candidate.region.entry->phis()) {
     phis.push_back(phi.getIncomingValueForBlock(preheader));
   }
   preheader->getTerminator()->eraseFromParent();
   llvm::IRBuilder<> builder(preheader);
-  builder.CreateCondBr(create_few(builder, candidate.few), write_call(candidate, phis),
-                       candidate.header);
+  builder.CreateCondBr(create_few(builder, candidate.few),
+                       call_lone_function(candidate.region, phis), candidate.region.entry);
+}
+
+/// The blocks from `entry` on that are run before `join`, when all of them lead there and nothing
+/// else leads into them; otherwise nothing.
+std::vector<llvm::BasicBlock*> blocks_until(llvm::BasicBlock* entry,
+                                            llvm::BasicBlock* join,
+                                            const llvm::DominatorTree& dominators) {
+  std::vector<llvm::BasicBlock*> blocks{entry};
+  std::set<llvm::BasicBlock*> seen{entry, join};
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (llvm::isa<llvm::ReturnInst>(blocks[i]->getTerminator())) {
+      return {};
+    }
+    for (llvm::BasicBlock* next : llvm::successors(blocks[i])) {
+      if (next != join && (next == entry || !dominators.dominates(entry, next))) {
+        return {};
+      }
+      if (seen.insert(next).second) {
+        blocks.push_back(next);
+      }
+    }
+  }
+  return blocks;
+}
+
+/// The blocks from `entry` on until its ways meet again; nothing when they do not. Not by
+/// post-dominators: a case that cannot happen leads nowhere.
+std::vector<llvm::BasicBlock*> blocks_until_ways_meet(llvm::BasicBlock* entry,
+                                                      const llvm::DominatorTree& dominators) {
+  llvm::SmallVector<llvm::BasicBlock*, 16> joins;
+  for (const llvm::DomTreeNode* child : *dominators.getNode(entry)) {
+    if (!child->getBlock()->hasNPredecessors(1)) {
+      joins.push_back(child->getBlock());
+    }
+  }
+  llvm::SmallVector<llvm::BasicBlock*, 16> behind;
+  dominators.getDescendants(entry, behind);
+  for (llvm::BasicBlock* block : behind) {
+    for (llvm::BasicBlock* next : llvm::successors(block)) {
+      if (!dominators.dominates(entry, next) && !llvm::is_contained(joins, next)) {
+        joins.push_back(next);
+      }
+    }
+  }
+  for (llvm::BasicBlock* join : joins) {
+    auto blocks = blocks_until(entry, join, dominators);
+    if (blocks.size() > 1) {
+      return blocks;
+    }
+  }
+  return {};
+}
+
+unsigned count_loops(llvm::ArrayRef<llvm::BasicBlock*> blocks, const llvm::LoopInfo& loops) {
+  unsigned count = 0;
+  for (const llvm::BasicBlock* block : blocks) {
+    const llvm::Loop* loop = loops.getLoopFor(block);
+    count += loop != nullptr && loop->getHeader() == block ? 1 : 0;
+  }
+  return count;
+}
+
+/// Whether few of the active lanes have the same value as the first of them.
+llvm::Value* are_apart(llvm::IRBuilder<>& builder, llvm::Value* value) {
+  std::string name = kApartPrefix;
+  llvm::raw_string_ostream(name) << *value->getType();
+  return create_marker(builder, name, builder.getInt1Ty(), {value});
 }
 
 }  // namespace
+
+unsigned release_parting_lanes(llvm::Function& function, unsigned width) {
+  std::vector<llvm::SwitchInst*> switches;
+  {
+    const Uniformity uniformity(function, width);
+    for (llvm::BasicBlock& block : function) {
+      auto* branch = llvm::dyn_cast<llvm::SwitchInst>(block.getTerminator());
+      if (branch != nullptr && branch->getNumCases() >= kManyLoops &&
+          uniformity.branches_diverge(block)) {
+        switches.push_back(branch);
+      }
+    }
+  }
+  unsigned released = 0;
+  for (llvm::SwitchInst* branch : switches) {
+    llvm::BasicBlock* before = branch->getParent();
+    llvm::BasicBlock* entry = before->splitBasicBlock(branch->getIterator(), "parting");
+    const llvm::DominatorTree dominators(function);
+    const llvm::LoopInfo loops(dominators);
+    const auto blocks = blocks_until_ways_meet(entry, dominators);
+    if (count_loops(blocks, loops) < kManyLoops) {
+      continue;
+    }
+    auto region = find_lone_region(entry, blocks, kMaxSwitchInstructions);
+    if (!region) {
+      continue;
+    }
+    write_lone_function(*region);
+    before->getTerminator()->eraseFromParent();
+    llvm::IRBuilder<> builder(before);
+    llvm::Value* apart = are_apart(builder, branch->getCondition());
+    builder.CreateCondBr(apart, call_lone_function(*region, {}), entry);
+    ++released;
+  }
+  return released;
+}
 
 unsigned release_lone_lanes(llvm::Function& function,
                             Lanes lanes,
@@ -413,17 +276,16 @@ unsigned release_lone_lanes(llvm::Function& function,
     if (!found) {
       continue;
     }
-    found->alone = write_alone(*loop, *found);
-    size += found->alone->getInstructionCount();
+    size += found->region.instructions;
     if (size > kMaxInstructions) {
-      found->alone->eraseFromParent();
       break;
     }
+    write_lone_function(found->region);
     candidates.emplace_back(loop, std::move(*found));
   }
   std::map<const llvm::BasicBlock*, unsigned> few;
   for (const auto& [loop, candidate] : candidates) {
-    few[candidate.header] = candidate.few;
+    few[candidate.region.entry] = candidate.few;
   }
   for (const VersionedLoop& version : versions) {
     llvm::BasicBlock* block = version.few->getParent();

@@ -65,12 +65,13 @@ Result<Programs> vectorise(llvm::Function& thread,
   tidy.addPass(llvm::EarlyCSEPass());
   tidy.run(thread, analyses);
   split_values(thread, analyses);
+  Programs programs;
+  programs.released_switches = release_parting_lanes(thread, lanes.width);
   lower_switches(thread, analyses);
   version_early_returns(thread, lanes.width);
   simplify_loops(thread, analyses);
   const std::vector<VersionedLoop> versions = version_loops(thread, lanes.width);
   structure_control_flow(thread, analyses);
-  Programs programs;
   programs.released_loops = release_lone_lanes(thread, lanes, versions);
   structure_control_flow(thread, analyses);
 

@@ -15,7 +15,8 @@ struct Programs {
   llvm::Function* partial = nullptr;
   Tally tally;
   bool has_barriers = false;
-  /// Loops that the last lanes leave to run alone.
+  /// Switches and loops that lanes may run alone.
+  unsigned released_switches = 0;
   unsigned released_loops = 0;
 };
 

@@ -52,8 +52,15 @@ bool is_source(const llvm::Instruction& instruction, unsigned width) {
 /// Whether lanes get one value here, whatever the operands are.
 bool is_always_uniform(const llvm::Instruction& instruction, unsigned width) {
   const DeviceCall call = device_call(instruction);
-  return call.kind == Kind::AllLanes || call.kind == Kind::FewLanes || call.kind == Kind::Same ||
-         is_program_wide(call, width);
+  switch (call.kind) {
+    case Kind::AllLanes:
+    case Kind::FewLanes:
+    case Kind::LanesApart:
+    case Kind::Same:
+      return true;
+    default:
+      return is_program_wide(call, width);
+  }
 }
 
 }  // namespace

@@ -27,7 +27,9 @@ void check(const std::string& text, const char* name, const Function& function) 
                   constant uint& count [[buffer(2)]], uint i [[thread_position_in_grid]]) {
       if (i < count) { out[i] = )" +
                              name + "(data, i); }\n}\n";
-  CHECK(test::vectorised(source)->explanation.released_loops > 0);
+  const auto code = test::vectorised(source);
+  CHECK(code->explanation.fallback.empty());
+  CHECK(code->explanation.released_loops > 0);
   const Gpu gpu;
   const auto pipeline = gpu.pipeline(source, "f");
   const std::vector<uint> data = noise(kElements);
@@ -81,6 +83,49 @@ PEWTER_SHARED(uint, each_its_own_loop, (device const uint* data, uint i), {
       break;
     default:
       a += n;
+  }
+  return a;
+})
+
+// In each round threads go the same way, or most of them do, or each its own.
+PEWTER_SHARED(uint, ways_in_rounds, (device const uint* data, uint i), {
+  uint a = data[i & 1023];
+  uint b = 0;
+  for (uint round = 0; round < 6; ++round) {
+    const uint way = round < 2 ? round : round == 2 ? (i % 11 == 0 ? 3 : 1) : (i + a) & 7;
+    switch (way) {
+      case 0:
+        for (uint k = 0; k < (a & 31); ++k)
+          a = a * 3 + (a >> 1);
+        break;
+      case 1:
+        for (uint k = 0; k < 9; ++k)
+          a = a * 5 + data[(a + k) & 1023];
+        b = a + 1;
+        break;
+      case 2:
+        while ((a & 63) != 17)
+          a = a * 5 + 3;
+        b ^= a;
+        break;
+      case 3:
+        do
+          a = a * 5 + 1;
+        while ((a & 15) != 2);
+        b = 3;
+        break;
+      case 4:
+        for (uint k = 0; k < 30; ++k) {
+          if ((a & 127) == 5)
+            break;
+          a = a * 9 + k;
+        }
+        break;
+      case 5:
+        b = 0;
+        break;
+    }
+    a += b;
   }
   return a;
 })
@@ -191,6 +236,30 @@ TEST_CASE("a lane that goes on when the others have left runs alone") {
 
 TEST_CASE("lanes with loops of their own run alone") {
   check(each_its_own_loop_text, "each_its_own_loop", &each_its_own_loop);
+}
+
+TEST_CASE("lanes that part in a switch run it alone") {
+  check(ways_in_rounds_text, "ways_in_rounds", &ways_in_rounds);
+}
+
+TEST_CASE("a switch is left to lanes alone when it has loops and they may part in it") {
+  const auto released = [](const std::string& way, const std::string& step) {
+    std::string text = kHead + R"(
+      kernel void f(device uint* out [[buffer(0)]], constant uint& all [[buffer(1)]],
+                    uint i [[thread_position_in_grid]]) {
+        uint a = out[i];
+        switch ()" + way +
+                       ") {\n";
+    for (const char* number : {"0", "1", "2", "3", "4"}) {
+      text += std::string("case ") + number + ": " + step + " a += " + number + "; break;\n";
+    }
+    return test::vectorised(text + "}\nout[i] = a;\n}\n")->explanation.released_switches;
+  };
+  const std::string loop = "for (uint k = 0; k < (a & 31); ++k) { a = a * 3 + (a >> 2); }";
+  CHECK(released("i % 5", loop) == 1);
+  CHECK(released("all", loop) == 0);
+  CHECK(released("i % 5", "a = a * 3 + (a >> 2);") == 0);
+  CHECK(released("i % 5", "a += simd_sum(a); " + loop) == 0);
 }
 
 TEST_CASE("lanes alone leave a loop by any of its exits") {
