@@ -14,6 +14,9 @@ namespace {
 
 using Kind = DeviceCall::Kind;
 
+// A call would have vectors of results, and whatever else is in registers, wait in memory.
+constexpr unsigned kMaxInlinedInstructions = 64;
+
 bool can_be_alone(const llvm::Instruction& instruction) {
   if (llvm::isa<llvm::AllocaInst>(instruction) || llvm::isa<llvm::ReturnInst>(instruction)) {
     return false;
@@ -211,8 +214,9 @@ void write_lone_function(LoneRegion& region) {
   region.function = function;
   function->setAttributes(llvm::AttributeList().addFnAttributes(
       context, llvm::AttrBuilder(context, source.getAttributes().getFnAttrs())));
-  function->removeFnAttr(llvm::Attribute::AlwaysInline);
-  function->addFnAttr(llvm::Attribute::NoInline);
+  const bool is_small = region.instructions <= kMaxInlinedInstructions;
+  function->removeFnAttr(is_small ? llvm::Attribute::NoInline : llvm::Attribute::AlwaysInline);
+  function->addFnAttr(is_small ? llvm::Attribute::AlwaysInline : llvm::Attribute::NoInline);
   llvm::BasicBlock* start = llvm::BasicBlock::Create(context, "entry", function);
   const auto phis = region.entry->phis();
   auto next = static_cast<unsigned>(std::distance(phis.begin(), phis.end()));
