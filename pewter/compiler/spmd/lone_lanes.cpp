@@ -71,20 +71,18 @@ void add_costs(const llvm::Instruction& instruction, const Facts& facts, Costs& 
   const unsigned chunks = facts.lanes.chunks();
   const unsigned own = instruction.isAtomic() ? kAtomic : instruction.isIntDivRem() ? kDivision : 1;
   costs.of_one += own;
-  const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
   if (instruction.isTerminator()) {
     const bool diverges = facts.uniformity.branches_diverge(*instruction.getParent());
     costs.of_all += diverges ? 2 * chunks : 1;
-  } else if (facts.uniformity.is_uniform(&instruction) && !instruction.mayWriteToMemory()) {
-    costs.of_all += own;
-  } else if (own > 1 || (pointer != nullptr && !facts.shapes.has_scalar(pointer))) {
-    costs.of_all += own * facts.lanes.width;
-  } else if (facts.shapes.is_affine(&instruction) &&
-             !facts.shapes.of(&instruction).needs_vector()) {
-    costs.of_all += own;
-  } else {
-    costs.of_all += own * chunks;
+    return;
   }
+  const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
+  const bool is_once =
+      (facts.uniformity.is_uniform(&instruction) && !instruction.mayWriteToMemory()) ||
+      (pointer == nullptr && facts.shapes.is_affine(&instruction) &&
+       !facts.shapes.of(&instruction).needs_vector());
+  const bool is_by_lanes = own > 1 || (pointer != nullptr && !facts.shapes.has_scalar(pointer));
+  costs.of_all += own * (is_once ? 1 : is_by_lanes ? facts.lanes.width : chunks);
 }
 
 /// How many lanes may be left in a loop for them to be faster alone.

@@ -44,6 +44,7 @@ void check(const std::string& text, const char* name, const Function& function) 
   }
 }
 
+// NOLINTNEXTLINE(readability-identifier-naming): one of MSL's words
 #define device
 
 PEWTER_SHARED(uint, one_goes_on, (device const uint* data, uint i), {
@@ -123,6 +124,8 @@ PEWTER_SHARED(uint, ways_in_rounds, (device const uint* data, uint i), {
         break;
       case 5:
         b = 0;
+        break;
+      default:
         break;
     }
     a += b;
