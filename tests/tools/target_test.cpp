@@ -77,6 +77,46 @@ TEST_CASE("streaming stores write whole cache lines, or whole vectors") {
   CHECK(contains(compiled_for("x86-64-v3", "doubled").errors, "align 32, !nontemporal"));
 }
 
+/// What a kernel that stores in some lanes becomes for a processor, as text.
+std::string compiled_store(const std::string& target, const std::string& body) {
+  const TemporaryDirectory directory;
+  const std::string source = R"(#include <metal_stdlib>
+using namespace metal;
+
+kernel void f(device uint* x, uint i [[thread_position_in_grid]]) {
+)" + body + "\n}\n";
+  const ProcessResult result =
+      pewter_command({"run", directory.write("k.metal", source), "--grid", "64", "--group", "64",
+                      "--buffer", "0=zeros:u32:128"},
+                     {{"PEWTER_TARGET", target}, {"PEWTER_LOG", "ir"}, {"PEWTER_CACHE", "off"}});
+  const std::size_t entry = result.errors.rfind("define void @pewter_entry");
+  REQUIRE(entry != std::string::npos);
+  return result.errors.substr(entry);
+}
+
+TEST_CASE("threads write back what they have read where masked stores are slow") {
+  const std::string own = "const uint a = x[i]; if (a > 7) x[i] = a * 3;";
+
+  CHECK(!contains(compiled_store("x86-64-v3", own), "call void @llvm.masked.store"));
+  CHECK(contains(compiled_store("x86-64-v4", own), "call void @llvm.masked.store"));
+}
+
+TEST_CASE("threads write back nothing that another one may have written") {
+  for (const std::string body : {
+           // What nobody has read.
+           "if (x[i + 64] > 7) x[i] = i;",
+           // Read before threads learn of each other's writes.
+           "const uint a = x[i]; threadgroup_barrier(mem_flags::mem_device); if (a > 7) x[i] = i;",
+           // Also written at places that the data gives.
+           "const uint a = x[i]; x[a & 31] = i; if (a > 7) x[i] = i;",
+           // Read by other threads than those that store with it.
+           "if (i % 3 == 0) { const uint a = x[i]; if (a > 7) x[i] = i; }",
+       }) {
+    CAPTURE(body);
+    CHECK(contains(compiled_store("x86-64-v3", body), "call void @llvm.masked.store"));
+  }
+}
+
 TEST_CASE("processors with AVX-512 get vectors of sixteen lanes, and rows of eight for matrices") {
   for (const std::string kernel : {"saxpy", "total", "product"}) {
     CAPTURE(kernel);

@@ -66,15 +66,19 @@ llvm::Value* Emitter::any_lane_of(const Chunks& values) {
   return lane_in_memory(in_memory(values, "same"), values[0]->getType()->getScalarType(), lane);
 }
 
+// What a lane's value is in memory.
+llvm::Type* Emitter::memory_type(llvm::Type* type) {
+  return type->isIntegerTy(1) ? builder_.getInt8Ty() : type;
+}
+
 // A lane of what in_memory() has written.
 llvm::Value* Emitter::lane_in_memory(llvm::Value* memory, llvm::Type* type, llvm::Value* lane) {
-  llvm::Type* stored = type->isIntegerTy(1) ? builder_.getInt8Ty() : type;
+  llvm::Type* stored = memory_type(type);
   llvm::Value* value = builder_.CreateLoad(stored, builder_.CreateGEP(stored, memory, lane));
   return stored == type ? value : builder_.CreateTrunc(value, type);
 }
 
 // What differs between lanes is handed over through memory, so that there is one call in a loop.
-// Results are not: reading vectors of what was just written lane by lane takes long.
 void Emitter::emit_alone(llvm::CallInst& call) {
   const auto words = lane_words();
   llvm::Type* word_type = builder_.getInt64Ty();
@@ -90,12 +94,10 @@ void Emitter::emit_alone(llvm::CallInst& call) {
                             : in_memory(vector(argument), "argument"));
   }
   const auto* type = llvm::cast<llvm::StructType>(call.getType());
-  llvm::SmallVector<Slots, 4> results;
+  llvm::SmallVector<llvm::AllocaInst*, 4> results;
   for (llvm::Type* part : type->elements()) {
-    results.emplace_back();
-    for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
-      results.back().push_back(new_slot(chunk_type(part), "result"));
-    }
+    results.push_back(new_slot(llvm::ArrayType::get(memory_type(part), lanes_.width), "result"));
+    results.back()->setAlignment(llvm::Align(64));
   }
 
   llvm::BasicBlock* before = builder_.GetInsertBlock();
@@ -126,16 +128,11 @@ void Emitter::emit_alone(llvm::CallInst& call) {
   }
   llvm::Value* result =
       builder_.CreateCall(call.getFunctionType(), call.getCalledOperand(), arguments);
-  llvm::Value* lane_of_all = splat(builder_.CreateTrunc(lane, builder_.getInt32Ty()));
-  for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
-    llvm::Value* is_own =
-        builder_.CreateICmpEQ(lane_numbers(chunk, builder_.getInt32Ty()), lane_of_all);
-    for (unsigned i = 0; i < results.size(); ++i) {
-      llvm::AllocaInst* slot = results[i][chunk];
-      llvm::Value* others = builder_.CreateLoad(slot->getAllocatedType(), slot);
-      llvm::Value* own = splat(builder_.CreateExtractValue(result, i));
-      builder_.CreateStore(builder_.CreateSelect(is_own, own, others), slot);
-    }
+  for (unsigned i = 0; i < results.size(); ++i) {
+    llvm::Type* stored = memory_type(type->getElementType(i));
+    builder_.CreateStore(
+        builder_.CreateZExtOrBitCast(builder_.CreateExtractValue(result, i), stored),
+        builder_.CreateGEP(stored, results[i], lane));
   }
   llvm::Value* others = builder_.CreateAnd(left, builder_.CreateSub(left, builder_.getInt64(1)));
   left->addIncoming(others, next_lane);
@@ -149,10 +146,16 @@ void Emitter::emit_alone(llvm::CallInst& call) {
 
   builder_.SetInsertPoint(done);
   llvm::SmallVector<Chunks, 2>& parts = components_[&call];
-  for (const Slots& slots : results) {
+  for (unsigned i = 0; i < results.size(); ++i) {
     parts.emplace_back();
-    for (llvm::AllocaInst* slot : slots) {
-      parts.back().push_back(builder_.CreateLoad(slot->getAllocatedType(), slot));
+    llvm::Type* part = type->getElementType(i);
+    llvm::Type* stored = memory_type(part);
+    for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
+      llvm::Value* value = builder_.CreateLoad(
+          chunk_type(stored),
+          builder_.CreateConstGEP1_32(stored, results[i], chunk * lanes_.per_chunk));
+      parts.back().push_back(stored == part ? value
+                                            : builder_.CreateTrunc(value, chunk_type(part)));
     }
   }
 }

@@ -70,18 +70,24 @@ llvm::Value* Emitter::exchanges_chunks(const Exchange& exchange) {
   return builder_.CreateICmpEQ(inside, llvm::ConstantInt::get(numbers->getType(), 0));
 }
 
+Emitter::PartnerOrder Emitter::partner_order(const Exchange& exchange) {
+  llvm::Value* distance = scalar(exchange.distance);
+  llvm::Value* inside = builder_.CreateAnd(
+      distance, llvm::ConstantInt::get(distance->getType(), lanes_.per_chunk - 1));
+  return {
+      .order = builder_.CreateXor(lane_numbers(0, builder_.getInt32Ty()),
+                                  splat(builder_.CreateZExtOrTrunc(inside, builder_.getInt32Ty()))),
+      .distance = builder_.CreateXor(distance, inside)};
+}
+
 Emitter::PartnerChunk Emitter::partner_chunk(const Exchange& exchange, unsigned chunk) {
   PartnerChunk partner;
   llvm::Value* distance = scalar(exchange.distance);
-  llvm::Type* type = distance->getType();
   partner.active_lanes = mask_.empty() ? nullptr : active(chunk);
   if (exchange.reorders) {
-    llvm::Value* inside =
-        builder_.CreateAnd(distance, llvm::ConstantInt::get(type, lanes_.per_chunk - 1));
-    distance = builder_.CreateXor(distance, inside);
-    partner.order =
-        builder_.CreateXor(lane_numbers(0, builder_.getInt32Ty()),
-                           splat(builder_.CreateZExtOrTrunc(inside, builder_.getInt32Ty())));
+    const PartnerOrder inside = partner_order(exchange);
+    partner.order = inside.order;
+    distance = inside.distance;
     if (partner.active_lanes != nullptr) {
       llvm::Value* mask = builder_.CreateSExt(partner.active_lanes, mask_type());
       partner.active_lanes = lane_bits(reorder(mask, partner.order));
@@ -173,7 +179,7 @@ bool Emitter::emit_exchanged_store(llvm::StoreInst& store) {
     if (partner.active_lanes == nullptr) {
       builder_.CreateAlignedStore(stored, partner.address, store.getAlign());
     } else {
-      store_masked(store, partner.address, stored, partner.active_lanes);
+      store_masked(store, chunk, partner.address, stored, partner.active_lanes);
     }
     return nullptr;
   };

@@ -332,7 +332,7 @@ void Emitter::store_chunk(llvm::StoreInst& store, unsigned chunk, llvm::Value* v
       store_whole(store, address, stored);
     } else {
       llvm::Value* lanes = active(chunk);
-      store_masked(store, address, stored, reversed ? reverse(lanes) : lanes);
+      store_masked(store, chunk, address, stored, reversed ? reverse(lanes) : lanes);
     }
     return;
   }
@@ -384,12 +384,37 @@ void Emitter::store_whole(llvm::StoreInst& store, llvm::Value* address, llvm::Va
   builder_.SetInsertPoint(done);
 }
 
-// Masked stores are slow on many processors: the common case of a full mask gets a plain one, and
-// memory that no other thread can write meanwhile is blended.
+// Masked stores are slow on many processors. Where every lane has read what it may store to, whole
+// vectors are stored.
 void Emitter::store_masked(llvm::StoreInst& store,
+                           unsigned chunk,
                            llvm::Value* address,
                            llvm::Value* value,
                            llvm::Value* active_lanes) {
+  const auto own = readers(store);
+  if (!own) {
+    store_some(store, address, value, active_lanes);
+    return;
+  }
+  llvm::BasicBlock* all = new_block("store.blended");
+  llvm::BasicBlock* some = new_block("store.some");
+  llvm::BasicBlock* done = new_block("store.stored");
+  builder_.CreateCondBr(all_read(*own, chunk), all, some);
+  builder_.SetInsertPoint(all);
+  store_blended(store, address, value, active_lanes);
+  builder_.CreateBr(done);
+  builder_.SetInsertPoint(some);
+  store_some(store, address, value, active_lanes);
+  builder_.CreateBr(done);
+  builder_.SetInsertPoint(done);
+}
+
+// The common case of a full mask gets a plain store, and memory that no other thread can write
+// meanwhile is blended.
+void Emitter::store_some(llvm::StoreInst& store,
+                         llvm::Value* address,
+                         llvm::Value* value,
+                         llvm::Value* active_lanes) {
   const llvm::Value* pointer = store.getPointerOperand();
   llvm::Type* bits = builder_.getIntNTy(lanes_.per_chunk);
   llvm::Value* lanes = builder_.CreateBitCast(active_lanes, bits);
@@ -407,9 +432,7 @@ void Emitter::store_masked(llvm::StoreInst& store,
   builder_.SetInsertPoint(parts);
   llvm::Type* element = store.getValueOperand()->getType();
   if (is_private_memory(pointer)) {
-    llvm::Value* before = builder_.CreateAlignedLoad(value->getType(), address, store.getAlign());
-    builder_.CreateAlignedStore(builder_.CreateSelect(active_lanes, value, before), address,
-                                store.getAlign());
+    store_blended(store, address, value, active_lanes);
   } else if (has_masked_access(layout_, element)) {
     builder_.CreateMaskedStore(value, address, store.getAlign(), active_lanes);
   } else {

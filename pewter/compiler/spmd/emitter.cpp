@@ -311,6 +311,7 @@ void Emitter::emit_block(llvm::BasicBlock* block) {
   } else {
     mask_ = program_mask_;
   }
+  block_masks_[block] = mask_;
   for (llvm::Instruction& instruction : *block) {
     if (auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) {
       if (phi->getType()->isVectorTy() || phi->getType()->isAggregateType()) {

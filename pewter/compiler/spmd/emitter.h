@@ -25,6 +25,8 @@ struct Lanes {
   unsigned per_chunk = 8;
   /// Whether a group has several programs, which wait for each other at barriers.
   bool others_wait = true;
+  /// Whether a store to some lanes of a vector costs the processor about what one to all does.
+  bool has_masked_stores = false;
 
   unsigned chunks() const { return width / per_chunk; }
 };
@@ -151,9 +153,14 @@ class Emitter {
   llvm::Value* streams();
   void store_whole(llvm::StoreInst& store, llvm::Value* address, llvm::Value* value);
   void store_masked(llvm::StoreInst& store,
+                    unsigned chunk,
                     llvm::Value* address,
                     llvm::Value* value,
                     llvm::Value* active_lanes);
+  void store_some(llvm::StoreInst& store,
+                  llvm::Value* address,
+                  llvm::Value* value,
+                  llvm::Value* active_lanes);
   void store_to_one_place(llvm::StoreInst& store);
   void scatter(llvm::StoreInst& store, llvm::Value* pointers, llvm::Value* value, unsigned chunk);
   bool is_private_memory(const llvm::Value* pointer) const;
@@ -162,6 +169,16 @@ class Emitter {
   void set_accessor(const llvm::Value* pointer, unsigned chunk);
   void clear_accessor() { accessor_ = nullptr; }
   llvm::Value* reverse(llvm::Value* value);
+
+  // Lanes that write back what they have read: emit_blended.cpp.
+  struct Readers;
+  bool has_plain_owners(const llvm::Value* object) const;
+  std::optional<Readers> readers(const llvm::StoreInst& store);
+  llvm::Value* all_read(const Readers& readers, unsigned chunk);
+  void store_blended(llvm::StoreInst& store,
+                     llvm::Value* address,
+                     llvm::Value* value,
+                     llvm::Value* active_lanes);
 
   // Neighbouring parts of strided structures: emit_interleaved.cpp.
   struct Interleaved {
@@ -199,6 +216,19 @@ class Emitter {
     /// Null when places follow the order of the lanes.
     llvm::Value* order = nullptr;
   };
+  struct PartnerOrder {
+    /// Of the lanes of a chunk.
+    llvm::Value* order = nullptr;
+    /// From one chunk to the other.
+    llvm::Value* distance = nullptr;
+  };
+  struct Readers {
+    Chunks lanes;
+    /// Set where they have read what is at their partners' places, too.
+    std::optional<Exchange> exchange;
+  };
+  static bool is_partner(const llvm::Value& pointer, const Exchange& exchange);
+  PartnerOrder partner_order(const Exchange& exchange);
   std::optional<Exchange> find_exchange(const llvm::Value* pointer, std::uint64_t size) const;
   llvm::Value* exchanges_chunks(const Exchange& exchange);
   PartnerChunk partner_chunk(const Exchange& exchange, unsigned chunk);
@@ -258,6 +288,7 @@ class Emitter {
   llvm::Value* emit_few(llvm::Value* few);
   llvm::Value* emit_apart(const Chunks& values);
   llvm::Value* any_lane_of(const Chunks& values);
+  llvm::Type* memory_type(llvm::Type* type);
   llvm::Value* lane_in_memory(llvm::Value* memory, llvm::Type* type, llvm::Value* lane);
   void emit_alone(llvm::CallInst& call);
 
@@ -331,6 +362,8 @@ class Emitter {
 
   Chunks program_mask_;
   Chunks mask_;
+  /// Of the blocks that were emitted.
+  std::unordered_map<const llvm::BasicBlock*, Chunks> block_masks_;
   llvm::Value* spare_memory_ = nullptr;
   llvm::Value* streams_ = nullptr;
   /// Metadata for accesses to memory.

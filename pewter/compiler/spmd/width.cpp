@@ -94,12 +94,15 @@ std::optional<unsigned> most_kept_values(llvm::Function& thread, bool with_strea
 
 }  // namespace
 
+bool has_avx512(const llvm::TargetMachine& machine) {
+  return machine.getTargetTriple().getArch() == llvm::Triple::x86_64 &&
+         machine.getMCSubtargetInfo()->checkFeatures("+avx512vl,+avx512dq");
+}
+
 unsigned lanes_per_chunk(const llvm::TargetMachine& machine, llvm::Function& thread) {
   constexpr unsigned kLanes = 8;
   constexpr unsigned kWideLanes = 16;
-  const bool is_x86 = machine.getTargetTriple().getArch() == llvm::Triple::x86_64;
-  const bool is_wide = is_x86 && machine.getMCSubtargetInfo()->checkFeatures("+avx512vl,+avx512dq");
-  return is_wide && !multiplies_matrices(thread) ? kWideLanes : kLanes;
+  return has_avx512(machine) && !multiplies_matrices(thread) ? kWideLanes : kLanes;
 }
 
 bool can_run_whole_groups(llvm::Function& thread, const WidthHints& hints) {

@@ -5,6 +5,9 @@
 
 namespace pewter::compiler::spmd {
 
+/// Whether a processor has vectors of 16 words, and masks for whatever it does with them.
+bool has_avx512(const llvm::TargetMachine& machine);
+
 /// Lanes of single precision that one vector instruction of a processor works on; 8 where those are
 /// fewer, two vectors to a chunk then, and for matrices, whose rows have 8 elements.
 unsigned lanes_per_chunk(const llvm::TargetMachine& machine, llvm::Function& thread);

@@ -523,6 +523,47 @@ TEST_CASE("members that are aligned for more than their size") {
   }
 }
 
+template <typename T>
+void check_own_places(const char* type) {
+  CAPTURE(type);
+  const Gpu gpu;
+  const auto pipeline = gpu.pipeline(kHead + "using T = " + type + R"(;
+      kernel void f(device T* x [[buffer(0)]], constant uint& count [[buffer(1)]],
+                    constant uint& first [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+        if (i < count) {
+          const T a = x[first + i];
+          if (a % 5 < 2) { x[first + i] = T(a * 3 + 1); }
+          if (a % 7 == 0) { x[first + i] = T(i); }
+        }
+      })",
+                                     "f");
+  for (const std::size_t count : test::awkward_counts()) {
+    for (const uint first : {0U, 3U}) {
+      std::vector<T> x(count + 8);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        x[i] = static_cast<T>(i * 2654435761U >> 3);
+      }
+      std::vector<T> wanted = x;
+      for (std::size_t i = 0; i < count; ++i) {
+        T& place = wanted[first + i];
+        const T a = place;
+        place = a % 5 < 2 ? static_cast<T>(a * 3 + 1) : place;
+        place = a % 7 == 0 ? static_cast<T>(i) : place;
+      }
+      gpu.run(pipeline.get(), {.grid = size((count + 99) / 100 * 100), .group = size(100)}, x,
+              static_cast<uint>(count), first);
+      CHECK(x == wanted);
+    }
+  }
+}
+
+TEST_CASE("some threads write over what all of them have read") {
+  check_own_places<uchar>("uchar");
+  check_own_places<ushort>("ushort");
+  check_own_places<uint>("uint");
+  check_own_places<ulong>("ulong");
+}
+
 TEST_CASE("a byte that is read as a bool is true unless it is 0") {
   const std::string source = kHead + R"(
     struct Pair { uchar first; bool second; };
