@@ -1,6 +1,7 @@
 #include "pewter/runtime/matrix_product.h"
 
 #include <dlfcn.h>
+#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <array>
@@ -26,9 +27,9 @@ constexpr int kTranspose = 112;
 constexpr std::int64_t kLeastWork = 64 * 64 * 64;
 // Below it the product is finished before a thread has started.
 constexpr std::int64_t kLeastSharedWork = std::int64_t{256} * 256 * 256;
-// Elements of the result that one thread computes at a time: fewer would pack the matrices too
-// often.
-constexpr std::int64_t kBlockArea = std::int64_t{1024} * 1024;
+// Elements of the result that one thread computes at a time, at least: with fewer it would pack the
+// matrices too often.
+constexpr std::int64_t kLeastBlockArea = std::int64_t{512} * 512;
 // Sides of blocks are multiples of it, as those of the library's tiles are.
 constexpr std::int64_t kBlockStep = 64;
 
@@ -95,18 +96,22 @@ class HostBlas final : public MatrixMultiplier {
     std::int64_t columns = 0;
   };
 
-  // Blocks depend on the shape alone, and each is computed by one thread, so that the results do
-  // not depend on the number of threads. A block packs the rows and the columns that it needs, so
-  // it is large and nearly square; a product that is worth sharing has at least two.
+  // Blocks depend on the shape and the processor alone, and each is computed by one thread: what
+  // the library computes for an element differs with the block that it is in, and results must not
+  // depend on the number of threads. A block packs the rows and the columns that it needs, so there
+  // are no more than every core needs to have one, and they are nearly square.
   static Cut cut(const MatrixProduct& product) {
+    static const std::int64_t cores = std::max(get_nprocs_conf(), 2);
     Cut block = {product.rows, product.columns};
     if (product.batches * product.rows * product.columns * product.inner < kLeastSharedWork) {
       return block;
     }
-    do {
+    std::int64_t blocks = product.batches;
+    while (blocks < cores && block.rows * block.columns >= 2 * kLeastBlockArea) {
       std::int64_t& side = block.rows >= block.columns ? block.rows : block.columns;
       side = round_up((side + 1) / 2, kBlockStep);
-    } while (block.rows * block.columns > kBlockArea);
+      blocks *= 2;
+    }
     return block;
   }
 
