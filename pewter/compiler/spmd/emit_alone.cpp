@@ -107,35 +107,67 @@ void Emitter::emit_alone(llvm::CallInst& call) {
   llvm::BasicBlock* done = new_block("alone.done");
   builder_.CreateBr(next_word);
 
+  // The lane of the first bit; the word's first lane when no bit is left.
+  llvm::PHINode* number = nullptr;
+  const auto lane_of = [&](llvm::Value* bits) {
+    llvm::Value* bit =
+        builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, builder_.getFalse());
+    return builder_.CreateAdd(builder_.CreateMul(number, builder_.getInt64(kWordBits)),
+                              builder_.CreateAnd(bit, kWordBits - 1));
+  };
+  const auto load_arguments = [&](llvm::Value* lane) {
+    llvm::SmallVector<llvm::Value*, 8> values = arguments;
+    for (unsigned i = 0; i < values.size(); ++i) {
+      const llvm::Value* argument = call.getArgOperand(i);
+      if (!analyses_.shapes.is_uniform(argument)) {
+        values[i] = lane_in_memory(arguments[i], argument->getType(), lane);
+      }
+    }
+    return values;
+  };
+
   builder_.SetInsertPoint(next_word);
-  llvm::PHINode* number = builder_.CreatePHI(word_type, 2);
+  number = builder_.CreatePHI(word_type, 2);
   number->addIncoming(builder_.getInt64(0), before);
   llvm::Value* word =
       builder_.CreateLoad(word_type, builder_.CreateGEP(word_type, active_lanes, number));
+  llvm::Value* first_lane = lane_of(word);
+  const auto first_values = load_arguments(first_lane);
   builder_.CreateCondBr(builder_.CreateIsNull(word), word_done, next_lane);
 
+  // A lane's arguments are loaded before the call for the lane before: a processor that has
+  // guessed wrong where that one's loop ends would have to wait for them afterwards.
   builder_.SetInsertPoint(next_lane);
   llvm::PHINode* left = builder_.CreatePHI(word_type, 2);
   left->addIncoming(word, next_word);
-  llvm::Value* lane = builder_.CreateAdd(
-      builder_.CreateMul(number, builder_.getInt64(kWordBits)),
-      builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, builder_.getTrue()));
-  for (unsigned i = 0; i < arguments.size(); ++i) {
-    const llvm::Value* argument = call.getArgOperand(i);
-    if (!analyses_.shapes.is_uniform(argument)) {
-      arguments[i] = lane_in_memory(arguments[i], argument->getType(), lane);
+  llvm::PHINode* lane = builder_.CreatePHI(word_type, 2);
+  lane->addIncoming(first_lane, next_word);
+  llvm::SmallVector<llvm::Value*, 8> values = first_values;
+  for (unsigned i = 0; i < values.size(); ++i) {
+    if (values[i] != arguments[i]) {
+      llvm::PHINode* value = builder_.CreatePHI(values[i]->getType(), 2);
+      value->addIncoming(values[i], next_word);
+      values[i] = value;
+    }
+  }
+  llvm::Value* others = builder_.CreateAnd(left, builder_.CreateSub(left, builder_.getInt64(1)));
+  left->addIncoming(others, next_lane);
+  llvm::Value* other_lane = lane_of(others);
+  lane->addIncoming(other_lane, next_lane);
+  const auto other_values = load_arguments(other_lane);
+  for (unsigned i = 0; i < values.size(); ++i) {
+    if (values[i] != arguments[i]) {
+      llvm::cast<llvm::PHINode>(values[i])->addIncoming(other_values[i], next_lane);
     }
   }
   llvm::Value* result =
-      builder_.CreateCall(call.getFunctionType(), call.getCalledOperand(), arguments);
+      builder_.CreateCall(call.getFunctionType(), call.getCalledOperand(), values);
   for (unsigned i = 0; i < results.size(); ++i) {
     llvm::Type* stored = memory_type(type->getElementType(i));
     builder_.CreateStore(
         builder_.CreateZExtOrBitCast(builder_.CreateExtractValue(result, i), stored),
         builder_.CreateGEP(stored, results[i], lane));
   }
-  llvm::Value* others = builder_.CreateAnd(left, builder_.CreateSub(left, builder_.getInt64(1)));
-  left->addIncoming(others, next_lane);
   builder_.CreateCondBr(builder_.CreateIsNull(others), word_done, next_lane);
 
   builder_.SetInsertPoint(word_done);
