@@ -111,8 +111,13 @@ bool can_run_whole_groups(llvm::Function& thread, const WidthHints& hints) {
     return hints.group_threads <= kMaxMatrixGroup &&
            thread.getInstructionCount() <= kMaxMatrixInstructions;
   }
-  return hints.uses_barriers && thread.getInstructionCount() <= kMaxWholeGroupInstructions &&
-         most_kept_values(thread, false).value_or(0) == 0;
+  if (!hints.uses_barriers || thread.getInstructionCount() > kMaxWholeGroupInstructions) {
+    return false;
+  }
+  const unsigned kept = most_kept_values(thread, false).value_or(0);
+  // A group is a simdgroup at least.
+  const unsigned threads = std::max(hints.group_threads, abi::kSimdWidth);
+  return kept == 0 || (kept + 1) * threads / hints.per_chunk <= hints.registers;
 }
 
 unsigned choose_width(llvm::Function& thread, const WidthHints& hints) {
