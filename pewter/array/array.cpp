@@ -88,10 +88,9 @@ array array::adopt(void* memory, Shape shape, Dtype dtype, std::function<void()>
   return array(std::move(node));
 }
 
-array array::converted(double value, Dtype dtype) {
-  auto node = graph::make_node({}, dtype, Placement::Host);
-  graph::write_element(value, node->first(), dtype);
-  return array(std::move(node));
+array::array(const Scalar& value, Dtype dtype)
+    : node_(graph::make_node({}, dtype, Placement::Host)) {
+  graph::write_element(value, node_->first(), dtype);
 }
 
 void array::expect_row(const Shape& shape, const Shape& expected) {

@@ -165,6 +165,37 @@ TEST_CASE("numbers beside an array take its type") {
   CHECK((i < 2).to_vector<bool>() == std::vector<bool>{true, false});
 }
 
+TEST_CASE("whole numbers wrap around to the type of the array beside them") {
+  using Bytes = std::vector<std::uint8_t>;
+  const array x(Bytes{5, 200});
+  CHECK((x + -1).to_vector<std::uint8_t>() == Bytes{4, 199});
+  CHECK((x * -1).to_vector<std::uint8_t>() == Bytes{251, 56});
+  CHECK((300 + x).to_vector<std::uint8_t>() == Bytes{49, 244});
+
+  const array ends(Bytes{0, 255});
+  CHECK((ends == -1).to_vector<bool>() == std::vector<bool>{false, true});
+  CHECK((ends == 256).to_vector<bool>() == std::vector<bool>{true, false});
+  CHECK((ends > -2).to_vector<bool>() == std::vector<bool>{false, true});
+}
+
+TEST_CASE("whole numbers beside arrays of 64 bits keep every digit") {
+  const array signed_zero(std::vector<std::int64_t>{0});
+  const array unsigned_zero(std::vector<std::uint64_t>{0});
+  CHECK((signed_zero + 9007199254740993LL).item<std::int64_t>() == 9007199254740993LL);
+  CHECK((signed_zero + INT64_MIN).item<std::int64_t>() == INT64_MIN);
+  CHECK((unsigned_zero | 0x8000000000000001ULL).item<std::uint64_t>() == 0x8000000000000001ULL);
+}
+
+TEST_CASE("numbers that the type of an array cannot hold choose one that can") {
+  const array truths({true, false});
+  CHECK((truths + 1).dtype() == Dtype::Int32);
+  CHECK((truths + 5000000000LL).to_vector<std::int64_t>() ==
+        std::vector<std::int64_t>{5000000001LL, 5000000000LL});
+  CHECK((truths & true).dtype() == Dtype::Bool);
+  CHECK((array({1, 2}) * std::complex<float>(0, 1)).to_vector<std::complex<float>>() ==
+        std::vector<std::complex<float>>{{0, 1}, {0, 2}});
+}
+
 TEST_CASE("types are promoted as MLX promotes them") {
   CHECK(promote_types(Dtype::Bool, Dtype::UInt8) == Dtype::UInt8);
   CHECK(promote_types(Dtype::UInt8, Dtype::Int8) == Dtype::Int16);

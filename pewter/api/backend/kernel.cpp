@@ -7,8 +7,9 @@
 namespace pewter::backend {
 namespace {
 
-constexpr const char* kKinds[] = {"nothing",  "an array", "a host array", "a truth",     "a number",
-                                  "a number", "a text",   "a list",       "a dictionary"};
+constexpr const char* kKinds[] = {"nothing",  "an array",    "a host array", "a truth",
+                                  "a number", "a number",    "a number",     "a text",
+                                  "a list",   "a dictionary"};
 
 [[noreturn]] void wrong_kind(const Value& value, const char* expected) {
   throw TypeError(fmt::format("[Kernel] {} where {} is needed", value.kind(), expected));
@@ -75,6 +76,9 @@ std::int64_t Value::as_integer() const {
   if (const auto* const truth = std::get_if<bool>(&content_)) {
     return *truth ? 1 : 0;
   }
+  if (const auto* const large = std::get_if<std::uint64_t>(&content_)) {
+    return static_cast<std::int64_t>(*large);
+  }
   const auto* const found = std::get_if<std::int64_t>(&content_);
   if (found == nullptr) {
     wrong_kind(*this, "a whole number");
@@ -86,7 +90,23 @@ double Value::as_number() const {
   if (const auto* const number = std::get_if<double>(&content_)) {
     return *number;
   }
+  if (const auto* const large = std::get_if<std::uint64_t>(&content_)) {
+    return static_cast<double>(*large);
+  }
   return static_cast<double>(as_integer());
+}
+
+Scalar Value::as_scalar() const {
+  if (is_fraction()) {
+    return as_number();
+  }
+  if (const auto* const truth = std::get_if<bool>(&content_)) {
+    return *truth;
+  }
+  if (const auto* const large = std::get_if<std::uint64_t>(&content_)) {
+    return *large;
+  }
+  return as_integer();
 }
 
 std::vector<array> Value::arrays() const {

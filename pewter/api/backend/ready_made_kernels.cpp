@@ -14,13 +14,8 @@ using Binary = array (*)(const array&, const array&);
 /// An operand as the operations take it; a number takes its type from the array beside it.
 array operand_of(const Value& value, const Value& beside) {
   if (value.is_number()) {
-    const bool is_whole = !value.is_fraction();
-    if (beside.is_number()) {
-      return is_whole ? array(static_cast<std::int32_t>(value.as_integer()))
-                      : array(value.as_number());
-    }
-    const array other = operand_of(beside, beside);
-    return operand(value.as_number(), is_whole, other.dtype());
+    const Dtype other = beside.is_number() ? Dtype::Bool : operand_of(beside, beside).dtype();
+    return operand(value.as_scalar(), other);
   }
   return value.is_host_array() ? to_device(value.as_host_array()) : value.as_array();
 }

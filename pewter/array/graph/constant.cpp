@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <variant>
 
 namespace pewter::graph {
 namespace {
@@ -109,11 +110,15 @@ void convert_element(const std::byte* from, Dtype from_type, std::byte* to, Dtyp
   });
 }
 
-void write_element(double number, std::byte* to, Dtype type) {
-  visit_type(type, [&](auto example) {
-    const auto value = from_double<decltype(example)>(number);
-    std::memcpy(to, &value, sizeof(value));
-  });
+void write_element(const Scalar& number, std::byte* to, Dtype type) {
+  std::visit(
+      [&](const auto& given) {
+        visit_type(type, [&](auto example) {
+          const auto value = converted<decltype(example)>(given);
+          std::memcpy(to, &value, sizeof(value));
+        });
+      },
+      number);
 }
 
 double read_element(const std::byte* from, Dtype type) {

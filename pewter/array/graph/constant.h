@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pewter/dtype.h>
+#include <pewter/scalar.h>
 
 #include <cstddef>
 
@@ -10,8 +11,8 @@ namespace pewter::graph {
 /// becomes 0, integers wrap, whatever is not zero is true.
 void convert_element(const std::byte* from, Dtype from_type, std::byte* to, Dtype to_type);
 
-/// Writes a number as an element of that type.
-void write_element(double number, std::byte* to, Dtype type);
+/// Writes a number as an element of that type, converted in the same way.
+void write_element(const Scalar& number, std::byte* to, Dtype type);
 
 /// The element as a double; the real part of a complex one.
 double read_element(const std::byte* from, Dtype type);

@@ -285,9 +285,23 @@ array where(const array& condition, const array& x, const array& y, StreamOrDevi
                         result, stream);
 }
 
-array operand(double number, bool is_whole, Dtype beside) {
-  const bool keeps = is_whole ? beside != Dtype::Bool : beside >= Dtype::Float16;
-  return array(number, keeps ? beside : is_whole ? Dtype::Int32 : Dtype::Float32);
+array operand(const Scalar& number, Dtype beside) {
+  if (std::holds_alternative<std::complex<float>>(number)) {
+    return array(number, Dtype::Complex64);
+  }
+  if (std::holds_alternative<double>(number)) {
+    return array(number, beside >= Dtype::Float16 ? beside : Dtype::Float32);
+  }
+  if (beside != Dtype::Bool || std::holds_alternative<bool>(number)) {
+    return array(number, beside);
+  }
+  if (const auto* const large = std::get_if<std::uint64_t>(&number)) {
+    const bool is_signed = std::in_range<std::int64_t>(*large);
+    return is_signed ? operand(static_cast<std::int64_t>(*large), beside)
+                     : array(number, Dtype::UInt64);
+  }
+  const bool is_small = std::in_range<std::int32_t>(std::get<std::int64_t>(number));
+  return array(number, is_small ? Dtype::Int32 : Dtype::Int64);
 }
 
 }  // namespace pewter

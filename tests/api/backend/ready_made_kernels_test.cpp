@@ -68,6 +68,14 @@ TEST_CASE("backend 15: whole numbers become fractions where they must, and ends 
   CHECK(run("log", array{0.0F})[0] == -INFINITY);
 }
 
+TEST_CASE("backend 15: whole numbers keep their digits and wrap around to the array's type") {
+  const Kernel add = *get_vector_add_kernel();
+  const array bytes(std::vector<std::uint8_t>{5, 200});
+  CHECK(add(bytes, -1).as_array().to_vector<std::uint8_t>() == std::vector<std::uint8_t>{4, 199});
+  CHECK(add(5000000000LL, 1).as_array().item<std::int64_t>() == 5000000001LL);
+  CHECK(add(array{0.0F}, UINT64_MAX).as_array().item<float>() == 0x1p64F);
+}
+
 TEST_CASE("backend 15: all names are known as they are written, and no others") {
   for (const char* name : {"add", "sub", "mul", "div", "sqrt", "exp", "log", "sin", "cos", "abs",
                            "square", "negative"}) {

@@ -2,6 +2,7 @@
 
 #include <pewter/dtype.h>
 #include <pewter/export.h>
+#include <pewter/scalar.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -76,10 +77,12 @@ class PEWTER_EXPORT array {  // NOLINT(readability-identifier-naming): the name 
   explicit array(double value) : array(static_cast<float>(value)) {}
   explicit array(long long value) : array(static_cast<std::int64_t>(value)) {}
   explicit array(unsigned long long value) : array(static_cast<std::uint64_t>(value)) {}
-  /// The same, converted to `dtype`.
-  template <typename T>
-    requires std::is_arithmetic_v<T>
-  array(T value, Dtype dtype) : array(converted(static_cast<double>(value), dtype)) {}
+  explicit array(char) = delete;
+  /// The same, converted to `dtype`: whole numbers wrap around, as C++ converts them; fractions
+  /// that an integer type does not have become its nearest number.
+  template <Number T>
+  array(T value, Dtype dtype) : array(scalar_of(value), dtype) {}
+  array(const Scalar& value, Dtype dtype);
 
   /// Memory of the caller's, row contiguous, without a copy when the device takes it as it is (page
   /// aligned, whole pages), else with one. `release` is called when nothing uses it any more.
@@ -205,7 +208,6 @@ class PEWTER_EXPORT array {  // NOLINT(readability-identifier-naming): the name 
     return flat;
   }
   static void expect_row(const Shape& shape, const Shape& expected);
-  static array converted(double value, Dtype dtype);
 
   array(const void* values, std::size_t count, Dtype dtype, Shape shape, Placement placement);
 

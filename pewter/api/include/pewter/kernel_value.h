@@ -3,6 +3,7 @@
 #include <pewter/array.h>
 #include <pewter/export.h>
 #include <pewter/host_array.h>
+#include <pewter/scalar.h>
 
 #include <concepts>
 #include <cstdint>
@@ -30,9 +31,11 @@ class PEWTER_EXPORT Value {
   Value(array value) : content_(std::move(value)) {}
   Value(HostArray value) : content_(std::move(value)) {}
   Value(std::same_as<bool> auto value) : content_(value) {}
-  template <std::integral T>
-    requires(!std::same_as<T, bool>)
+  template <std::signed_integral T>
   Value(T value) : content_(static_cast<std::int64_t>(value)) {}
+  template <std::unsigned_integral T>
+    requires(!std::same_as<T, bool>)
+  Value(T value) : content_(static_cast<std::uint64_t>(value)) {}
   template <std::floating_point T>
   Value(T value) : content_(static_cast<double>(value)) {}
   Value(std::string value) : content_(std::move(value)) {}
@@ -70,7 +73,8 @@ class PEWTER_EXPORT Value {
   /// Whether it is a number of any type.
   bool is_number() const {
     return is_fraction() || std::holds_alternative<bool>(content_) ||
-           std::holds_alternative<std::int64_t>(content_);
+           std::holds_alternative<std::int64_t>(content_) ||
+           std::holds_alternative<std::uint64_t>(content_);
   }
   /// What it is, for messages: "an array", "nothing", ...
   const char* kind() const;
@@ -82,10 +86,12 @@ class PEWTER_EXPORT Value {
   const std::string& as_text() const;
   const List& as_list() const;
   const Dictionary& as_dictionary() const;
-  /// Numbers convert to each other; a fraction does not become a whole number.
+  /// Numbers convert to each other; a fraction does not become a whole number. Those of 2^63 and
+  /// more become negative as integers, with the same bits.
   bool as_bool() const;
   std::int64_t as_integer() const;
   double as_number() const;
+  Scalar as_scalar() const;
   operator array() const { return as_array(); }
 
   /// Every array in it, however deep.
@@ -97,6 +103,7 @@ class PEWTER_EXPORT Value {
                HostArray,
                bool,
                std::int64_t,
+               std::uint64_t,
                double,
                std::string,
                std::shared_ptr<const List>,

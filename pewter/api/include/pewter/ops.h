@@ -341,24 +341,22 @@ PEWTER_EXPORT array quantized_matmul(const array& x,
 
 // --- Operators. ---
 
-/// A C++ number as the operand of an array: of the array's type, but float32 when that is an
-/// integer type and the number is not.
-PEWTER_EXPORT array operand(double number, bool is_whole, Dtype beside);
+/// A C++ number as the operand of an array: of the array's type, to which whole numbers wrap
+/// around. But a fraction beside whole numbers is float32, a whole number beside bools int32 (or
+/// int64, uint64 when it is too large), and a complex number complex64.
+PEWTER_EXPORT array operand(const Scalar& number, Dtype beside);
 
-template <typename T>
-concept Number = std::integral<T> || std::floating_point<T>;
-
-#define PEWTER_OPERATOR(symbol, function)                                             \
-  inline array operator symbol(const array& a, const array& b) {                      \
-    return function(a, b);                                                            \
-  }                                                                                   \
-  template <Number T>                                                                 \
-  array operator symbol(const array& a, T b) {                                        \
-    return function(a, operand(static_cast<double>(b), std::integral<T>, a.dtype())); \
-  }                                                                                   \
-  template <Number T>                                                                 \
-  array operator symbol(T a, const array& b) {                                        \
-    return function(operand(static_cast<double>(a), std::integral<T>, b.dtype()), b); \
+#define PEWTER_OPERATOR(symbol, function)                        \
+  inline array operator symbol(const array& a, const array& b) { \
+    return function(a, b);                                       \
+  }                                                              \
+  template <Number T>                                            \
+  array operator symbol(const array& a, T b) {                   \
+    return function(a, operand(scalar_of(b), a.dtype()));        \
+  }                                                              \
+  template <Number T>                                            \
+  array operator symbol(T a, const array& b) {                   \
+    return function(operand(scalar_of(a), b.dtype()), b);        \
   }
 PEWTER_OPERATOR(+, add)
 PEWTER_OPERATOR(-, subtract)
