@@ -67,6 +67,21 @@ array::array(const void* values, std::size_t count, Dtype dtype, Shape shape, Pl
   node_ = std::move(node);
 }
 
+array::array(const std::vector<bool>& values, Placement placement)
+    : array(values, {static_cast<std::int64_t>(values.size())}, placement) {}
+
+array::array(const std::vector<bool>& values, Shape shape, Placement placement) {
+  // Bits of a vector have no addresses.
+  const std::vector<std::uint8_t> bytes(values.begin(), values.end());
+  *this = array(bytes.data(), bytes.size(), Dtype::Bool, std::move(shape), placement);
+}
+
+array::array(const std::vector<double>& values, Placement placement)
+    : array(values, {static_cast<std::int64_t>(values.size())}, placement) {}
+
+array::array(const std::vector<double>& values, Shape shape, Placement placement)
+    : array(std::vector<float>(values.begin(), values.end()), std::move(shape), placement) {}
+
 array array::adopt(void* memory, Shape shape, Dtype dtype, std::function<void()> release) {
   const std::size_t count = graph::element_count(shape, size_of(dtype));
   const std::size_t bytes = count * size_of(dtype);

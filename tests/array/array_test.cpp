@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 #include <pewter/array.h>
 
+#include <complex>
+#include <cstdint>
 #include <numeric>
 #include <stdexcept>
 
@@ -88,6 +90,31 @@ TEST_CASE("an array of rank 0 holds one element, an empty one none") {
   CHECK(empty.size() == 0);
   CHECK(empty.data<float>() == nullptr);
   CHECK(pewter::runtime::allocator().active() == before);
+}
+
+TEST_CASE("a number made into an array of a type is exact where the type has it, and wraps else") {
+  CHECK(array(9007199254740993LL, Dtype::Int64).item<std::int64_t>() == 9007199254740993LL);
+  CHECK(array(UINT64_MAX, Dtype::UInt64).item<std::uint64_t>() == UINT64_MAX);
+  CHECK(array(-1, Dtype::UInt32).item<std::uint32_t>() == UINT32_MAX);
+  CHECK(array(300, Dtype::UInt8).item<std::uint8_t>() == 44);
+  CHECK(array(1e10, Dtype::Int32).item<std::int32_t>() == INT32_MAX);
+  CHECK(array(std::complex<float>(1, 2), Dtype::Complex64).item<std::complex<float>>() ==
+        std::complex<float>(1, 2));
+}
+
+TEST_CASE("doubles become float32, in lists, rows and vectors") {
+  CHECK(array({1.5, 2.5}).to_vector<float>() == std::vector<float>{1.5F, 2.5F});
+  CHECK(array({{1.0, 2.0}, {3.0, 4.0}}).description() == "float32[2, 2]");
+  CHECK(array({{{1.0}, {2.0}}}).description() == "float32[1, 2, 1]");
+  CHECK(array(std::vector<double>{1, 2, 3}).description() == "float32[3]");
+  CHECK(array(std::vector<double>{1, 2, 3, 4}, Shape{2, 2}).description() == "float32[2, 2]");
+}
+
+TEST_CASE("a vector of bools makes an array, a character does not") {
+  const std::vector<bool> truths = {true, false, true, true};
+  CHECK(array(truths).to_vector<bool>() == truths);
+  CHECK(array(truths, Shape{2, 2}).description() == "bool[2, 2]");
+  CHECK(!std::is_constructible_v<array, char>);
 }
 
 TEST_CASE("misuse of an array is refused with the reason") {

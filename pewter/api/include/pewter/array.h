@@ -4,6 +4,7 @@
 #include <pewter/export.h>
 #include <pewter/scalar.h>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -38,6 +39,10 @@ namespace graph {
 struct Node;
 }
 
+/// What lists of numbers are made of; doubles become float32.
+template <typename T>
+concept ListElement = Element<T> || std::same_as<T, double>;
+
 /// A multi-dimensional array: a handle that is cheap to copy.
 ///
 /// What an array is (shape, type, strides, place) never changes. An array that an operation of
@@ -63,11 +68,19 @@ class PEWTER_EXPORT array {  // NOLINT(readability-identifier-naming): the name 
       : array(std::span<const T>(values.begin(), values.size()),
               {static_cast<std::int64_t>(values.size())},
               placement) {}
+  explicit array(const std::vector<bool>& values, Placement placement = Placement::Device);
+  array(const std::vector<bool>& values, Shape shape, Placement placement = Placement::Device);
+  /// Doubles become float32.
+  explicit array(const std::vector<double>& values, Placement placement = Placement::Device);
+  array(const std::vector<double>& values, Shape shape, Placement placement = Placement::Device);
+  template <std::same_as<double> T>
+  array(std::initializer_list<T> values, Placement placement = Placement::Device)
+      : array(std::vector<double>(values), placement) {}
 
   /// Rows of equal length; rows of rows. Throws std::invalid_argument when lengths differ.
-  template <Element T>
+  template <ListElement T>
   array(std::initializer_list<std::initializer_list<T>> rows) : array(flattened(rows)) {}
-  template <Element T>
+  template <ListElement T>
   array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> layers)
       : array(flattened(layers)) {}
 
@@ -187,10 +200,9 @@ class PEWTER_EXPORT array {  // NOLINT(readability-identifier-naming): the name 
     std::vector<T> values;
     Shape shape;
   };
-  template <Element T>
-  explicit array(const Flat<T>& flat)
-      : array(std::span<const T>(flat.values), flat.shape, Placement::Device) {}
-  template <Element T>
+  template <ListElement T>
+  explicit array(const Flat<T>& flat) : array(flat.values, flat.shape, Placement::Device) {}
+  template <ListElement T>
   static Flat<T> flattened(std::initializer_list<T> values) {
     return {values, {static_cast<std::int64_t>(values.size())}};
   }
