@@ -46,11 +46,6 @@ void copy_elements(const graph::Node& node, const Copy& copy) {
   });
 }
 
-// A position that counts from the end when negative, clamped to 0..length.
-std::int64_t clamped(std::int64_t position, std::int64_t length) {
-  return std::clamp<std::int64_t>(position < 0 ? position + length : position, 0, length);
-}
-
 }  // namespace
 
 array::array(const void* values, std::size_t count, Dtype dtype, Shape shape, Placement placement) {
@@ -173,20 +168,19 @@ array array::slice(std::int64_t start,
     throw std::invalid_argument(
         fmt::format("[array::slice] axis {} of an array of rank {}", axis, ndim()));
   }
-  if (step <= 0) {
-    throw std::invalid_argument(fmt::format("[array::slice] step {}; steps are at least 1", step));
+  if (step == 0) {
+    throw std::invalid_argument("[array::slice] a step of 0");
   }
 
-  const std::int64_t length = shape()[axis];
-  const std::int64_t first = clamped(start, length);
-  const std::int64_t last = std::max(first, clamped(stop, length));
+  const graph::Range range = graph::slice_range(start, stop, step, shape()[axis]);
   Shape lengths = shape();
   Strides steps = strides();
-  lengths[axis] = (last - first + step - 1) / step;
-  steps[axis] *= step;
-  return ops::traced_view(
-      graph::make_view(node_, std::move(lengths), std::move(steps), first * strides()[axis]), *this,
-      "slice", [=](const array& other) { return other.slice(start, stop, axis, step); });
+  lengths[axis] = range.count;
+  steps[axis] *= range.count > 1 ? step : 1;
+  const std::int64_t offset = range.count > 0 ? range.first * strides()[axis] : 0;
+  return ops::traced_view(graph::make_view(node_, std::move(lengths), std::move(steps), offset),
+                          *this, "slice",
+                          [=](const array& other) { return other.slice(start, stop, axis, step); });
 }
 
 array array::transposed() const {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 
@@ -107,6 +108,43 @@ std::size_t checked_axis(const char* origin, int axis, std::size_t rank) {
         fmt::format("[{}] axis {} of an array of rank {}", origin, axis, rank));
   }
   return static_cast<std::size_t>(axis < 0 ? axis + limit : axis);
+}
+
+std::vector<std::size_t> checked_axes(const char* origin,
+                                      const std::vector<int>& axes,
+                                      std::size_t rank) {
+  std::vector<std::size_t> positions;
+  for (const int axis : axes) {
+    positions.push_back(checked_axis(origin, axis, rank));
+  }
+  std::sort(positions.begin(), positions.end());
+  if (std::adjacent_find(positions.begin(), positions.end()) != positions.end()) {
+    throw std::invalid_argument(fmt::format("[{}] an axis is given twice", origin));
+  }
+  return positions;
+}
+
+void expect_countable(const char* origin, std::int64_t length) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (length > kMost) {
+    throw std::invalid_argument(fmt::format("[{}] {} elements along an axis; up to {} are possible",
+                                            origin, length, kMost));
+  }
+}
+
+Range slice_range(std::int64_t start, std::int64_t stop, std::int64_t step, std::int64_t length) {
+  const auto inside = [&](std::int64_t position, std::int64_t low, std::int64_t high) {
+    return std::clamp(position < 0 ? position + length : position, low, high);
+  };
+  if (step > 0) {
+    const std::int64_t first = inside(start, 0, length);
+    const std::int64_t last = inside(stop, 0, length);
+    return {first, last > first ? (last - first - 1) / step + 1 : 0};
+  }
+  const std::int64_t first = inside(start, -1, length - 1);
+  const std::int64_t last = inside(stop, -1, length - 1);
+  // Both are negative: the least step has no positive counterpart.
+  return {std::max<std::int64_t>(first, 0), first > last ? (last - first + 1) / step + 1 : 0};
 }
 
 std::string to_text(const Shape& shape) {

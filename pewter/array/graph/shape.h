@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace pewter::graph {
 
@@ -30,6 +31,22 @@ Shape broadcast_shape(const char* origin, const Shape& a, const Shape& b);
 /// An axis that counts from the end when negative. Throws std::invalid_argument, tagged with
 /// `origin`, when there is none such.
 std::size_t checked_axis(const char* origin, int axis, std::size_t rank);
+
+/// The positions of such axes, in order. Throws too when one is given twice.
+std::vector<std::size_t> checked_axes(const char* origin,
+                                      const std::vector<int>& axes,
+                                      std::size_t rank);
+
+/// Throws std::invalid_argument, tagged with `origin`, for a length beyond what kernels count.
+void expect_countable(const char* origin, std::int64_t length);
+
+/// Elements of an axis: the first one, and how many.
+struct Range {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+/// What Python's [start:stop:step] takes of an axis of that length; the step is not 0.
+Range slice_range(std::int64_t start, std::int64_t stop, std::int64_t step, std::int64_t length);
 
 /// For instance "[4, 16]".
 std::string to_text(const Shape& shape);

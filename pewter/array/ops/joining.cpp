@@ -125,6 +125,7 @@ array stack(const std::vector<array>& arrays, int axis, StreamOrDevice s) {
   if (arrays.empty()) {
     throw std::invalid_argument("[stack] no arrays");
   }
+  const std::size_t position = graph::checked_axis("stack", axis, arrays[0].ndim() + 1);
   std::vector<array> expanded;
   for (const array& a : arrays) {
     if (a.shape() != arrays[0].shape()) {
@@ -132,9 +133,9 @@ array stack(const std::vector<array>& arrays, int axis, StreamOrDevice s) {
                                               graph::to_text(arrays[0].shape()),
                                               graph::to_text(a.shape())));
     }
-    expanded.push_back(expand_dims(a, axis, s));
+    expanded.push_back(expand_dims(a, static_cast<int>(position), s));
   }
-  return concatenate(expanded, axis, s);
+  return concatenate(expanded, static_cast<int>(position), s);
 }
 
 std::vector<array> split(const array& a, const Shape& positions, int axis, StreamOrDevice s) {
@@ -264,13 +265,19 @@ array pad(const array& a,
   Shape stop(a.ndim());
   Shape shape = a.shape();
   for (std::size_t axis = 0; axis < a.ndim(); ++axis) {
-    const auto [before, after] = widths[widths.size() == 1 ? 0 : axis];
+    const std::pair<std::int64_t, std::int64_t> width = widths[widths.size() == 1 ? 0 : axis];
+    const auto [before, after] = width;
     if (before < 0 || after < 0) {
       throw std::invalid_argument(fmt::format("[pad] negative width ({}, {})", before, after));
     }
     start[axis] = before;
     stop[axis] = before + a.shape()[axis];
     shape[axis] += before + after;
+    if (mode == "edge" && a.shape()[axis] == 0 && shape[axis] > 0) {
+      throw std::invalid_argument(
+          fmt::format("[pad] mode 'edge' and no elements along axis {} of the shape {}", axis,
+                      graph::to_text(a.shape())));
+    }
   }
   if (mode == "constant") {
     return slice_update(full(shape, value, a.dtype(), s), a, start, stop, s);

@@ -107,26 +107,6 @@ std::vector<std::size_t> permutation(const array& a, const Axes& axes) {
   return order;
 }
 
-struct Range {
-  std::int64_t first = 0;
-  std::int64_t count = 0;
-};
-
-/// As Python's slices.
-Range range_of(std::int64_t start, std::int64_t stop, std::int64_t step, std::int64_t length) {
-  const auto positive = [&](std::int64_t position, std::int64_t low, std::int64_t high) {
-    return std::clamp(position < 0 ? position + length : position, low, high);
-  };
-  if (step > 0) {
-    const std::int64_t first = positive(start, 0, length);
-    const std::int64_t last = positive(stop, 0, length);
-    return {first, last > first ? (last - first + step - 1) / step : 0};
-  }
-  const std::int64_t first = positive(start, -1, length - 1);
-  const std::int64_t last = positive(stop, -1, length - 1);
-  return {std::max<std::int64_t>(first, 0), first > last ? (first - last - step - 1) / -step : 0};
-}
-
 void expect_slice(const array& a, const Shape& start, const Shape& stop, const Shape& strides) {
   if (start.size() != a.ndim() || stop.size() != a.ndim() || strides.size() != a.ndim()) {
     throw std::invalid_argument(
@@ -335,10 +315,11 @@ array slice(const array& a,
   Strides steps = a.strides();
   std::int64_t offset = 0;
   for (std::size_t axis = 0; axis < a.ndim(); ++axis) {
-    const Range range = range_of(start[axis], stop[axis], strides[axis], shape[axis]);
+    const graph::Range range =
+        graph::slice_range(start[axis], stop[axis], strides[axis], shape[axis]);
     shape[axis] = range.count;
     offset += range.count > 0 ? range.first * steps[axis] : 0;
-    steps[axis] *= strides[axis];
+    steps[axis] *= range.count > 1 ? strides[axis] : 1;
   }
   const array input = ops::viewable(a);
   return ops::traced_view(

@@ -131,8 +131,9 @@ class PEWTER_EXPORT array {  // NOLINT(readability-identifier-naming): the name 
 
   // Views: other arrays on the same memory.
 
-  /// Elements `start` to `stop` of an axis; negative positions count from its end, and both are
-  /// clamped to it. Throws std::invalid_argument for an axis that is not there or a step of 0.
+  /// Elements `start` to `stop` of an axis, as Python's [start:stop:step]; negative positions count
+  /// from its end, and both are clamped to it. Throws std::invalid_argument for an axis that is not
+  /// there or a step of 0.
   array slice(std::int64_t start,
               std::int64_t stop,
               std::size_t axis = 0,

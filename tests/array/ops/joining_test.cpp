@@ -1,0 +1,47 @@
+#include <doctest/doctest.h>
+#include <pewter/fast.h>
+#include <pewter/ops.h>
+
+#include <climits>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "pewter/array/graph/shape.h"
+#include "tests/array/reference.h"
+
+using namespace pewter;
+using namespace pewter::test;
+
+TEST_CASE("a slice may step over the whole axis") {
+  const array x = arange(5);
+  CHECK(slice(x, {0}, {5}, {INT64_MAX}).to_vector<std::int32_t>() == std::vector<std::int32_t>{0});
+  CHECK(slice(x, {4}, {-6}, {INT64_MIN}).to_vector<std::int32_t>() == std::vector<std::int32_t>{4});
+  CHECK(x.slice(1, 5, 0, INT64_MAX).to_vector<std::int32_t>() == std::vector<std::int32_t>{1});
+  CHECK(x.slice(-1, -100, 0, -2).to_vector<std::int32_t>() == std::vector<std::int32_t>{4, 2, 0});
+  CHECK(x.slice(1, 3, 0, -1).size() == 0);
+}
+
+TEST_CASE("padding counts its lengths beyond 32 bits") {
+  const array x = zeros({2});
+  std::string text;
+  try {
+    text = graph::to_text(pad(x, {{INT_MAX, INT_MAX}}).shape());
+  } catch (const std::exception& error) {
+    text = error.what();
+  }
+  CHECK(text.find("4294967296") != std::string::npos);
+}
+
+TEST_CASE("edges that are not there cannot be repeated") {
+  CHECK_THROWS_WITH_AS(pad(zeros({0}), {{1, 1}}, array(0), "edge"),
+                       "[pad] mode 'edge' and no elements along axis 0 of the shape [0]",
+                       std::invalid_argument);
+  CHECK(pad(zeros({0, 2}), {{0, 0}, {1, 1}}, array(0), "edge").shape() == Shape{0, 4});
+}
+
+TEST_CASE("stack says by its own name which axis it lacks") {
+  CHECK_THROWS_WITH_AS(stack({zeros({2}), zeros({2})}, 2), "[stack] axis 2 of an array of rank 2",
+                       std::invalid_argument);
+  CHECK(stack({zeros({2}), zeros({2}), zeros({2})}, -1).shape() == Shape{2, 3});
+}
