@@ -142,6 +142,31 @@ TEST_CASE("reductions of nothing give what changes nothing, or are refused") {
   CHECK_THROWS_AS(sum(none, Axes{0, 0}), std::invalid_argument);
 }
 
+TEST_CASE("more elements than 32 bits count are reduced") {
+  const std::int64_t length = (1LL << 32U) + 5;
+  const array one(std::vector<std::int64_t>{1});
+  CHECK(sum(broadcast_to(one, {length})).item<std::int64_t>() == length);
+}
+
+TEST_CASE("long rows are reduced each by itself, and means know their lengths") {
+  const std::int64_t length = (1LL << 31U) + 3;
+  const array halves(std::vector<float>{0.5F, 2.0F}, {2, 1});
+  CHECK(any(broadcast_to(array({{false}, {true}}), {2, length}), 1).to_vector<bool>() ==
+        std::vector<bool>{false, true});
+  check_close(mean(broadcast_to(halves, {2, length}), 1), {0.5, 2}, 2);
+}
+
+TEST_CASE("more results than kernels count are refused by name") {
+  const array many = broadcast_to(array({true}), {1LL << 31U, 2});
+  CHECK_THROWS_WITH_AS(any(many, 1),
+                       "[any] axes 1 to 1 of the shape [2147483648, 2]: up to 35184372088832 "
+                       "elements can be reduced to each of up to 2147483647 results",
+                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(argmax(many, 0),
+                       "[argmax] 2147483648 elements along an axis; up to 2147483647 are possible",
+                       std::invalid_argument);
+}
+
 TEST_CASE("views, broadcast and fused inputs are reduced") {
   const std::vector<double> values = numbers(40 * 60, -3, 3, Dtype::Float32);
   const array x = make_array(values, {40, 60}, Dtype::Float32);
@@ -312,4 +337,18 @@ TEST_CASE("running sums and their relatives") {
   }
   check_close(cumprod(array({1.0F, 2.0F, 3.0F, 4.0F}), 0), {1, 2, 6, 24}, 0);
   check_close(cummin(array({3.0F, 1.0F, 2.0F}), 0), {3, 1, 1}, 0);
+}
+
+TEST_CASE("running extremes keep the type, and begin at its end where nothing precedes") {
+  const array truths({false, true, false});
+  CHECK(cummax(truths, 0, false, false).to_vector<bool>() == std::vector<bool>{false, false, true});
+  CHECK(cummin(truths, 0, false, false).to_vector<bool>() == std::vector<bool>{true, false, false});
+  const array small(std::vector<std::int8_t>{3, -7});
+  CHECK(cummax(small, 0, false, false).to_vector<std::int8_t>() ==
+        std::vector<std::int8_t>{-128, 3});
+  CHECK(cummin(small, 0, false, false).to_vector<std::int8_t>() ==
+        std::vector<std::int8_t>{127, 3});
+  const array words(std::vector<std::uint16_t>{3, 9});
+  CHECK(cummin(words, 0, true, false).to_vector<std::uint16_t>() ==
+        std::vector<std::uint16_t>{9, 65535});
 }

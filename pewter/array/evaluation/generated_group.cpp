@@ -35,6 +35,8 @@ constexpr std::int64_t kShortRow = 32;
 // the order of additions depends on the shape alone.
 constexpr std::int64_t kPartLength = 16384;
 constexpr std::int64_t kFewResults = 64;
+// Elements of a row that one dispatch reduces, in whole parts: kernels count them in 32 bits.
+constexpr std::int64_t kMaxReduced = std::int64_t{1} << 31U;
 
 /// The arguments of a kernel, built up in place.
 class ArgumentBytes {
@@ -60,6 +62,12 @@ std::uint32_t group_width(std::uint64_t count) {
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(std::max<std::uint64_t>(whole, kLanes), kGroupThreads));
 }
+
+/// Where a dispatch begins in what is reduced.
+struct ReductionStart {
+  std::int64_t row = 0;
+  std::int64_t element = 0;
+};
 
 /// What a reduction of nothing gives.
 double identity_of(ops::ReductionKind kind) {
@@ -343,11 +351,15 @@ class Encoder {
                                                  : Access::Strided;
     }
     const bool has_few = all.outer * all.inner < kFewResults && all.reduced > 2 * kPartLength;
-    parts_ = has_few ? (all.reduced + kPartLength - 1) / kPartLength : 1;
+    parts_ = has_few || all.reduced > kMaxReduced ? part_count(all.reduced) : 1;
     segments_ = all;
     structure_.reduction = reduction_->kind;
     structure_.accumulator = reduction_->accumulator;
     structure_.reduced = parts_ > 1 ? reduction_->accumulator : root_->dtype;
+  }
+
+  static std::int64_t part_count(std::int64_t length) {
+    return (length + kPartLength - 1) / kPartLength;
   }
 
   void encode_reduction(runtime::Stream& stream, const runtime::ShaderKernel& chosen) {
@@ -364,8 +376,24 @@ class Encoder {
     const auto partial_count = static_cast<std::size_t>(all.outer * parts_ * all.inner);
     const runtime::Buffer partial =
         runtime::allocator().allocate(partial_count * size_of(reduction_->accumulator));
-    dispatch_reduction(stream, chosen, all, parts_, partial);
+    if (all.reduced <= kMaxReduced) {
+      dispatch_reduction(stream, chosen, all, parts_, partial);
+    } else {
+      dispatch_long_rows(stream, chosen, partial);
+    }
     reduce_partial(stream, {all.outer, parts_, all.inner}, partial);
+  }
+
+  void dispatch_long_rows(runtime::Stream& stream,
+                          const runtime::ShaderKernel& kernel,
+                          const runtime::Buffer& partial) {
+    for (std::int64_t row = 0; row < segments_.outer; ++row) {
+      for (std::int64_t first = 0; first < segments_.reduced; first += kMaxReduced) {
+        const std::int64_t length = std::min(kMaxReduced, segments_.reduced - first);
+        const Segments piece = {1, length, segments_.inner};
+        dispatch_reduction(stream, kernel, piece, part_count(length), partial, {row, first});
+      }
+    }
   }
 
   void reduce_partial(runtime::Stream& stream,
@@ -390,7 +418,8 @@ class Encoder {
                           const runtime::ShaderKernel& kernel,
                           const Segments& all,
                           std::int64_t parts,
-                          const runtime::Buffer& output) {
+                          const runtime::Buffer& output,
+                          ReductionStart start = {}) {
     ArgumentBytes arguments;
     fusion::ReductionArguments head = {};
     head.outer = static_cast<std::uint32_t>(all.outer);
@@ -409,10 +438,18 @@ class Encoder {
 
     ops::KernelCall call(stream, kernel);
     for (std::size_t i = 0; i < leaves_.size(); ++i) {
-      const std::size_t offset = leaves_[i] != nullptr ? leaves_[i]->byte_offset() : 0;
+      std::size_t offset = 0;
+      if (leaves_[i] != nullptr) {
+        const std::int64_t skipped =
+            start.row * strides_[i].outer + start.element * strides_[i].reduced;
+        offset = leaves_[i]->byte_offset() +
+                 static_cast<std::size_t>(skipped) * size_of(leaves_[i]->dtype);
+      }
       call.buffer(leaf_memory_[i], offset, runtime::Access::Read);
     }
-    call.buffer(output, 0, runtime::Access::Write);
+    const std::int64_t before = (start.row * parts_ + start.element / kPartLength) * all.inner;
+    call.buffer(output, static_cast<std::size_t>(before) * size_of(structure_.reduced),
+                runtime::Access::Write);
     call.bytes(arguments.data(), arguments.size());
     if (structure_.layout == Layout::Rows) {
       call.dispatch_groups(MTL::Size(static_cast<NS::UInteger>(all.outer * parts), 1, 1),

@@ -90,26 +90,26 @@ ReductionTypes types_of(ReductionKind kind, Dtype dtype) {
   return {is_half(dtype) ? Dtype::Float32 : dtype, dtype};
 }
 
-/// Positions of the axes, in order.
-std::vector<std::size_t> checked_axes(const char* origin, const Axes& axes, std::size_t rank) {
-  std::vector<std::size_t> positions;
-  for (const int axis : axes) {
-    positions.push_back(graph::checked_axis(origin, axis, rank));
-  }
-  std::sort(positions.begin(), positions.end());
-  if (std::adjacent_find(positions.begin(), positions.end()) != positions.end()) {
-    throw std::invalid_argument(fmt::format("[{}] an axis is given twice", origin));
-  }
-  return positions;
-}
-
-std::uint32_t length_of(const array& a, const std::vector<std::size_t>& axes) {
+std::int64_t length_of(const array& a, const std::vector<std::size_t>& axes) {
   std::int64_t length = 1;
   for (const std::size_t axis : axes) {
     length *= a.shape()[axis];
   }
-  return static_cast<std::uint32_t>(
-      std::min<std::int64_t>(length, std::numeric_limits<std::uint32_t>::max()));
+  return length;
+}
+
+/// Kernels count rows and columns in 32 bits, and the parts into which long rows are cut.
+void expect_lengths(const char* origin, const Shape& shape, std::size_t first, std::size_t last) {
+  constexpr std::int64_t kMostResults = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t kMostReduced = std::int64_t{1} << 45U;
+  const evaluation::Segments all = evaluation::segments(shape, first, last);
+  if (all.reduced > kMostReduced ||
+      (all.reduced > 0 && all.outer > 0 && all.inner > kMostResults / all.outer)) {
+    throw std::invalid_argument(
+        fmt::format("[{}] axes {} to {} of the shape {}: up to {} elements can be reduced to each "
+                    "of up to {} results",
+                    origin, first, last - 1, graph::to_text(shape), kMostReduced, kMostResults));
+  }
 }
 
 array without(const array& a, const std::vector<std::size_t>& axes) {
@@ -121,7 +121,7 @@ array reduce(
     ReductionKind kind, const array& a, const Axes& axes, bool keepdims, const StreamOrDevice& s) {
   const char* const origin = name_of(kind);
   const std::uint32_t stream = stream_number(s);
-  const std::vector<std::size_t> positions = checked_axes(origin, axes, a.ndim());
+  const std::vector<std::size_t> positions = graph::checked_axes(origin, axes, a.ndim());
   if (a.dtype() == Dtype::Complex64 && (kind == ReductionKind::Min || kind == ReductionKind::Max)) {
     throw std::invalid_argument(
         fmt::format("[{}] elements of type complex64, which have no order", origin));
@@ -147,6 +147,7 @@ array reduce(
       --begin;
     }
     const Reduction run{kind, types.accumulator, positions[begin], positions[end - 1] + 1};
+    expect_lengths(origin, result.shape(), run.first, run.last);
     result = reduce_run(result, run, begin == 0 ? types.result : types.accumulator, stream);
     end = begin;
   }
@@ -162,11 +163,11 @@ Axes all_axes(const array& a) {
 array mean_over(const array& a, const Axes& axes, bool keepdims, const StreamOrDevice& s) {
   const std::uint32_t stream = stream_number(s);
   const Dtype dtype = a.dtype() < Dtype::Float16 ? Dtype::Float32 : a.dtype();
-  const std::uint32_t count = length_of(a, checked_axes("mean", axes, a.ndim()));
+  const std::int64_t count = length_of(a, graph::checked_axes("mean", axes, a.ndim()));
   // Halves are divided before they are rounded.
   const Dtype wide = is_half(dtype) ? Dtype::Float32 : dtype;
   const array total = sum(convert(a, wide, stream), axes, keepdims, s);
-  return convert(divide(total, array(static_cast<double>(count), wide), s), dtype, stream);
+  return convert(divide(total, array(count, wide), s), dtype, stream);
 }
 
 array variance_over(
@@ -178,7 +179,7 @@ array variance_over(
   const Dtype dtype = a.dtype() < Dtype::Float16 ? Dtype::Float32 : a.dtype();
   const array x = convert(a, Dtype::Float32, stream);
   const array distance = subtract(x, mean_over(x, axes, true, s), s);
-  const auto count = static_cast<double>(length_of(a, checked_axes("var", axes, a.ndim())));
+  const auto count = static_cast<double>(length_of(a, graph::checked_axes("var", axes, a.ndim())));
   const array total = sum(square(distance, s), axes, keepdims, s);
   const double divisor = std::max(count - ddof, 0.0);
   return convert(divide(total, array(divisor, Dtype::Float32), s), dtype, stream);

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <pewter/ops.h>
 
+#include <cstdint>
 #include <stdexcept>
 #include <utility>
 
@@ -102,6 +103,18 @@ class ScanPrimitive final : public ops::SingleOutput {
   bool inclusive_;
 };
 
+/// The ends of integer types of 8 and 16 bits, and of bool.
+std::int32_t highest(Dtype dtype) {
+  if (dtype == Dtype::Bool) {
+    return 1;
+  }
+  const std::int32_t all = size_of(dtype) == 1 ? UINT8_MAX : UINT16_MAX;
+  return dtype >= Dtype::Int8 ? all / 2 : all;
+}
+std::int32_t lowest(Dtype dtype) {
+  return dtype >= Dtype::Int8 ? -highest(dtype) - 1 : 0;
+}
+
 array scan(const char* name,
            const array& a,
            int axis,
@@ -113,6 +126,7 @@ array scan(const char* name,
   if (a.dtype() == Dtype::Complex64) {
     throw std::invalid_argument(fmt::format("[{}] elements of type complex64", name));
   }
+  graph::expect_countable(name, a.shape()[position]);
   // Small integers are added up in 32 bits; of extremes they stay what they are.
   const bool is_small = a.dtype() < Dtype::Float16 && size_of(a.dtype()) < 4;
   const bool is_unsigned = a.dtype() == Dtype::UInt8 || a.dtype() == Dtype::UInt16;
@@ -121,7 +135,13 @@ array scan(const char* name,
   const array wide = ops::viewable(ops::convert(a, computed, stream));
   const array result =
       ScanPrimitive::make(name, wide, static_cast<int>(position), reverse, inclusive, stream);
-  return is_extreme && inclusive ? ops::convert(result, a.dtype(), stream) : result;
+  if (!is_extreme || !is_small) {
+    return result;
+  }
+  // Where nothing precedes an element stands the end of the type in which it was computed.
+  const array within = name[4] == 'a' ? maximum(result, array(lowest(a.dtype()), computed), s)
+                                      : minimum(result, array(highest(a.dtype()), computed), s);
+  return ops::convert(inclusive ? result : within, a.dtype(), stream);
 }
 
 class ArgReducePrimitive final : public ops::SingleOutput {
@@ -175,6 +195,7 @@ array arg_reduce(bool is_max, const array& a, int axis, bool keepdims, const Str
     throw std::invalid_argument(
         fmt::format("[{}] elements of type complex64, which have no order", origin));
   }
+  graph::expect_countable(origin, a.shape()[position]);
   if (a.shape()[position] == 0) {
     throw std::invalid_argument(fmt::format("[{}] no elements along axis {} of the shape {}",
                                             origin, axis, graph::to_text(a.shape())));
