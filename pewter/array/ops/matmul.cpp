@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 #include <pewter/ops.h>
 
+#include <functional>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -124,6 +126,16 @@ std::invalid_argument mismatch(const array& a, const array& b) {
                   graph::to_text(a.shape()), graph::to_text(b.shape())));
 }
 
+/// The length of all axes but the last `kept` together, for reshape(): left open, unless there are
+/// no elements to tell it.
+std::int64_t joined_length(const Shape& shape, std::ptrdiff_t kept) {
+  const auto product = [](auto first, auto last) {
+    return std::accumulate(first, last, std::int64_t{1}, std::multiplies<>());
+  };
+  const bool is_open = product(shape.end() - kept, shape.end()) > 0;
+  return is_open ? -1 : product(shape.begin(), shape.end() - kept);
+}
+
 /// Three axes, the first of which is the batch; broadcast to `batch` when there is more than one.
 array batched(const array& a, const Shape& batch, StreamOrDevice s) {
   const std::size_t lead = a.ndim() - 2;
@@ -138,7 +150,7 @@ array batched(const array& a, const Shape& batch, StreamOrDevice s) {
   }
   Shape shape = batch;
   shape.insert(shape.end(), {rows, columns});
-  return reshape(broadcast_to(a, shape, s), {-1, rows, columns}, s);
+  return reshape(broadcast_to(a, shape, s), {joined_length(shape, 2), rows, columns}, s);
 }
 
 /// Matrices of at least rank 2 and one floating-point type.
@@ -235,8 +247,8 @@ array inner(const array& a, const array& b, StreamOrDevice s) {
                     "equally long",
                     graph::to_text(a.shape()), graph::to_text(b.shape())));
   }
-  const array left = reshape(a, {-1, a.shape().back()}, s);
-  const array right = reshape(b, {-1, b.shape().back()}, s);
+  const array left = reshape(a, {joined_length(a.shape(), 1), a.shape().back()}, s);
+  const array right = reshape(b, {joined_length(b.shape(), 1), b.shape().back()}, s);
   Shape shape(a.shape().begin(), a.shape().end() - 1);
   shape.insert(shape.end(), b.shape().begin(), b.shape().end() - 1);
   return reshape(matmul(left, transpose(right, s), s), shape, s);
