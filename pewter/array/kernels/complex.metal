@@ -29,7 +29,11 @@ inline float magnitude(complex64_t a) {
   const float high = max(fabs(a.re), fabs(a.im));
   const float low = min(fabs(a.re), fabs(a.im));
   const float ratio = low / high;
-  return high == 0.0f || isinf(high) ? high : high * sqrt(1.0f + ratio * ratio);
+  // An infinite part outweighs NaN, as hypot has it; max and min pass over NaN.
+  if (isinf(high)) {
+    return high;
+  }
+  return isnan(a.re) || isnan(a.im) ? NAN : high == 0.0f ? high : high * sqrt(1.0f + ratio * ratio);
 }
 inline complex64_t conjugated(complex64_t a) { return complex64_t(a.re, -a.im); }
 inline float real_part(complex64_t a) { return a.re; }
@@ -55,14 +59,38 @@ inline complex64_t log10(complex64_t a) {
   const complex64_t natural = log(a);
   return complex64_t(natural.re * 0.434294482f, natural.im * 0.434294482f);
 }
-inline complex64_t log_one_plus(complex64_t a) { return log(complex64_t(1.0f + a.re, a.im)); }
-inline complex64_t exponential_minus_one(complex64_t a) { return exp(a) - complex64_t(1.0f); }
+inline complex64_t log_one_plus(complex64_t a) {
+  const complex64_t sum(1.0f + a.re, a.im);
+  // |1 + a|^2 - 1, without the 1.
+  const float excess = a.re * (2.0f + a.re) + a.im * a.im;
+  return magnitude(a) < 0.5f ? complex64_t(0.5f * log_one_plus(excess), atan2(sum.im, sum.re)) : log(sum);
+}
+inline complex64_t exponential_minus_one(complex64_t a) {
+  const float size = exponential_minus_one(a.re);
+  if (a.im == 0.0f) {
+    return complex64_t(size, a.im);
+  }
+  // cos(b) - 1 = -2 sin(b / 2)^2.
+  const float half_sine = sin(0.5f * a.im);
+  return complex64_t(size * cos(a.im) - 2.0f * half_sine * half_sine, exp(a.re) * sin(a.im));
+}
 inline complex64_t sin(complex64_t a) { return complex64_t(sin(a.re) * cosh(a.im), cos(a.re) * sinh(a.im)); }
 inline complex64_t cos(complex64_t a) { return complex64_t(cos(a.re) * cosh(a.im), -sin(a.re) * sinh(a.im)); }
 inline complex64_t sinh(complex64_t a) { return complex64_t(sinh(a.re) * cos(a.im), cosh(a.re) * sin(a.im)); }
 inline complex64_t cosh(complex64_t a) { return complex64_t(cosh(a.re) * cos(a.im), sinh(a.re) * sin(a.im)); }
-inline complex64_t tan(complex64_t a) { return sin(a) / cos(a); }
-inline complex64_t tanh(complex64_t a) { return sinh(a) / cosh(a); }
+inline complex64_t tanh(complex64_t a) {
+  const float size = fabs(a.re);
+  if (!(size > 20.0f)) {
+    return sinh(a) / cosh(a);
+  }
+  // The real part is 1 to the last digit, and the exponentials of the quotient would overflow.
+  const float turn = isinf(size) && !isfinite(a.im) ? 0.0f : 4.0f * sin(a.im) * cos(a.im) * exp(-2.0f * size);
+  return complex64_t(copysign(1.0f, a.re), turn);
+}
+inline complex64_t tan(complex64_t a) {
+  const complex64_t turned = tanh(complex64_t(-a.im, a.re));
+  return complex64_t(turned.im, -turned.re);
+}
 inline complex64_t sqrt(complex64_t a) {
   const float size = magnitude(a);
   if (size == 0.0f) {
