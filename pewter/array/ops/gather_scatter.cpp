@@ -133,7 +133,11 @@ array slice_offsets(const char* origin,
                                         slice_sizes[axis], axes[i], graph::to_text(a.shape())));
     }
     const auto number = [](std::int64_t value) { return array(value); };
-    const array index = ops::convert(indices[i], Dtype::Int64, stream);
+    // The upper half of uint64 would become negative.
+    const array given = indices[i].dtype() == Dtype::UInt64
+                            ? minimum(indices[i], array(last, Dtype::UInt64), s)
+                            : indices[i];
+    const array index = ops::convert(given, Dtype::Int64, stream);
     const array from_start =
         where(less(index, number(0), s), add(index, number(a.shape()[axis]), s), index, s);
     const array inside = clip(from_start, number(0), number(last), s);

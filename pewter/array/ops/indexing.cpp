@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 #include <pewter/ops.h>
 
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -126,17 +127,32 @@ class PutAlongPrimitive final : public graph::Primitive {
   bool adds_;
 };
 
-array checked_indices(const char* origin, const array& indices, std::uint32_t stream) {
+/// Indices that int32 does not have are outside every axis, and stay there on the same side.
+array within_int32(const array& indices, const StreamOrDevice& s) {
+  constexpr std::int32_t kLow = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int32_t kHigh = std::numeric_limits<std::int32_t>::max();
+  const Dtype dtype = indices.dtype();
+  const bool is_unsigned = dtype == Dtype::UInt32 || dtype == Dtype::UInt64;
+  if (!is_unsigned && dtype != Dtype::Int64) {
+    return indices;
+  }
+  const array below = minimum(indices, array(kHigh, dtype), s);
+  return is_unsigned ? below : maximum(below, array(kLow, dtype), s);
+}
+
+array checked_indices(const char* origin, const array& indices, const StreamOrDevice& s) {
+  const std::uint32_t stream = ops::stream_number(s);
   if (indices.dtype() >= Dtype::Float16 || indices.dtype() == Dtype::Bool) {
     throw std::invalid_argument(
         fmt::format("[{}] indices of type {}; possible are the integer "
                     "types",
                     origin, name_of(indices.dtype())));
   }
-  return ops::row_contiguous(ops::convert(indices, Dtype::Int32, stream), stream);
+  return ops::row_contiguous(ops::convert(within_int32(indices, s), Dtype::Int32, stream), stream);
 }
 
 void expect_elements(const char* origin, const array& a, std::size_t axis, const array& indices) {
+  graph::expect_countable(origin, a.shape()[axis]);
   if (a.shape()[axis] == 0 && indices.size() > 0) {
     throw std::invalid_argument(fmt::format("[{}] no elements to take from the shape {}", origin,
                                             graph::to_text(a.shape())));
@@ -187,7 +203,7 @@ array put_along(const char* origin,
   return array(graph::make_computed(
       a.shape(), a.dtype(), std::make_shared<PutAlongPrimitive>(static_cast<int>(position), adds),
       {ops::row_contiguous(a, stream).node_pointer(),
-       checked_indices(origin, places, stream).node_pointer(),
+       checked_indices(origin, places, s).node_pointer(),
        ops::row_contiguous(value, stream).node_pointer()},
       stream));
 }
@@ -199,7 +215,7 @@ array take(const array& a, const array& indices, int axis, StreamOrDevice s) {
   const std::size_t position = graph::checked_axis("take", axis, a.ndim());
   expect_elements("take", a, position, indices);
   const array input = ops::row_contiguous(a, stream);
-  const array places = checked_indices("take", indices, stream);
+  const array places = checked_indices("take", indices, s);
   const auto at = static_cast<std::ptrdiff_t>(position);
   Shape shape = a.shape();
   shape.erase(shape.begin() + at);
@@ -221,7 +237,7 @@ array take_along_axis(const array& a, const array& indices, int axis, StreamOrDe
   return array(graph::make_computed(
       places.shape(), a.dtype(), std::make_shared<TakeAlongPrimitive>(static_cast<int>(position)),
       {ops::row_contiguous(input, stream).node_pointer(),
-       checked_indices("take_along_axis", places, stream).node_pointer()},
+       checked_indices("take_along_axis", places, s).node_pointer()},
       stream));
 }
 

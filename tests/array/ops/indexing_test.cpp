@@ -1,0 +1,34 @@
+#include <doctest/doctest.h>
+#include <pewter/fast.h>
+#include <pewter/ops.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/array/reference.h"
+
+using namespace pewter;
+using namespace pewter::test;
+
+TEST_CASE("indices beyond 32 bits are clamped to the axis as any others are") {
+  const array x({10, 20, 30});
+  const array far(std::vector<std::int64_t>{1LL << 32, -(1LL << 32), INT64_MAX, INT64_MIN});
+  const array unsigned_far(std::vector<std::uint32_t>{4000000000U, 1});
+  const array farthest(std::vector<std::uint64_t>{UINT64_MAX, 1ULL << 63, 0});
+
+  CHECK(take(x, far, 0).to_vector<std::int32_t>() == std::vector<std::int32_t>{30, 10, 30, 10});
+  CHECK(take(x, unsigned_far, 0).to_vector<std::int32_t>() == std::vector<std::int32_t>{30, 20});
+  CHECK(take_along_axis(x, farthest, 0).to_vector<std::int32_t>() ==
+        std::vector<std::int32_t>{30, 30, 10});
+  CHECK(gather(x, {farthest}, {0}, {1}).to_vector<std::int32_t>() ==
+        std::vector<std::int32_t>{30, 30, 10});
+  CHECK(put_along_axis(x, array(std::vector<std::int64_t>{1LL << 40}), array({7}), 0)
+            .to_vector<std::int32_t>() == std::vector<std::int32_t>{10, 20, 7});
+}
+
+TEST_CASE("an axis that indices cannot count is refused") {
+  const array x = broadcast_to(array({true}), {1LL << 31});
+  CHECK_THROWS_WITH_AS(take(x, array({0}), 0),
+                       "[take] 2147483648 elements along an axis; up to 2147483647 are possible",
+                       std::invalid_argument);
+}
