@@ -2,6 +2,7 @@
 #include <pewter/ops.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -20,6 +21,33 @@ float greatest(Dtype dtype) {
     return 65504.0F;
   }
   return dtype == Dtype::BFloat16 ? 0x1.fep127F : std::numeric_limits<float>::max();
+}
+
+/// The greatest number of an integer type.
+std::uint64_t greatest_integer(Dtype dtype) {
+  const std::uint64_t all = UINT64_MAX >> (64U - 8U * static_cast<unsigned>(size_of(dtype)));
+  return dtype >= Dtype::Int8 ? all >> 1U : all;
+}
+
+/// To multiples of a power of ten, in the integers' own type.
+array rounded_integers(const array& a, int decimals, const StreamOrDevice& s) {
+  const std::uint64_t most = greatest_integer(a.dtype());
+  std::uint64_t unit = 1;
+  for (int i = 0; i > decimals; --i) {
+    if (unit > most / 10) {
+      return zeros_like(a, s);
+    }
+    unit *= 10;
+  }
+  const array step(unit, a.dtype());
+  const array half(unit / 2, a.dtype());
+  const array one(1, a.dtype());
+  const array below = floor_divide(a, step, s);
+  const array rest = remainder(a, step, s);
+  const array is_odd = equal(bitwise_and(below, one, s), one, s);
+  const array goes_up =
+      logical_or(greater(rest, half, s), logical_and(equal(rest, half, s), is_odd, s), s);
+  return multiply(add(below, astype(goes_up, a.dtype(), s), s), step, s);
 }
 
 Axes every_axis(const array& a) {
@@ -42,6 +70,9 @@ array clip(const array& a,
 }
 
 array round(const array& a, int decimals, StreamOrDevice s) {
+  if (decimals < 0 && a.dtype() >= Dtype::UInt8 && a.dtype() <= Dtype::Int64) {
+    return rounded_integers(a, decimals, s);
+  }
   if (decimals == 0 || !is_floating(a.dtype())) {
     return rint(a, s);
   }
@@ -106,6 +137,16 @@ array array_equal(const array& a, const array& b, bool equal_nan, StreamOrDevice
 }
 
 array logsumexp(const array& a, const Axes& axes, bool keepdims, StreamOrDevice s) {
+  if (a.dtype() == Dtype::Complex64) {
+    throw std::invalid_argument("[logsumexp] elements of type complex64; possible are all others");
+  }
+  for (const std::size_t axis : graph::checked_axes("logsumexp", axes, a.ndim())) {
+    if (a.shape()[axis] == 0) {
+      throw std::invalid_argument(
+          fmt::format("[logsumexp] no elements along axis {} of the shape {}", axis,
+                      graph::to_text(a.shape())));
+    }
+  }
   const Dtype dtype = a.dtype() < Dtype::Float16 ? Dtype::Float32 : a.dtype();
   const array x = astype(a, Dtype::Float32, s);
   const array high = max(x, axes, true, s);

@@ -100,6 +100,9 @@ void expect_parameter(const char* origin,
                                             origin, what, graph::to_text(parameter->shape()),
                                             graph::to_text(x.shape()), x.shape().back()));
   }
+  if (parameter && parameter->dtype() == Dtype::Complex64) {
+    throw std::invalid_argument(fmt::format("[{}] {} of type complex64", origin, what));
+  }
 }
 
 Dtype checked_norm_type(const char* origin, const array& x) {
@@ -141,17 +144,16 @@ array softmax(const array& a, const Axes& axes, StreamOrDevice s) {
   const std::uint32_t stream = ops::stream_number(s);
   const Dtype dtype = checked_norm_type("softmax", a.ndim() == 0 ? reshape(a, {1}, s) : a);
   const array x = ops::viewable(ops::convert(a, dtype, stream));
-  std::vector<std::size_t> positions;
-  for (const int axis : axes) {
-    positions.push_back(graph::checked_axis("softmax", axis, a.ndim()));
+  const std::vector<std::size_t> positions = graph::checked_axes("softmax", axes, a.ndim());
+  if (a.size() == 0) {
+    return x;
   }
-  if (positions.empty() || a.size() == 0) {
-    return positions.empty() && a.ndim() > 0 ? ones_like(x, s) : x;
+  if (positions.empty()) {
+    return ones_like(x, s);
   }
   if (positions.size() == 1 && positions[0] + 1 == a.ndim()) {
     return RowsPrimitive::make("softmax", 0, 0, {x}, stream);
   }
-  std::sort(positions.begin(), positions.end());
   const MovedAxes moved = moved_to_end(positions, a.ndim());
   const array rows = transpose(x, moved.order, s);
   const Shape& shape = rows.shape();
