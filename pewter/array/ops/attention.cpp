@@ -144,6 +144,9 @@ void expect_rope(const array& x,
                  int dims,
                  const std::optional<float>& base,
                  const std::optional<array>& freqs) {
+  if (x.dtype() == Dtype::Complex64 || (freqs && freqs->dtype() == Dtype::Complex64)) {
+    throw std::invalid_argument("[rope] elements of type complex64");
+  }
   if (x.ndim() < 2 || dims <= 0 || dims % 2 != 0 || dims > x.shape().back()) {
     throw std::invalid_argument(
         fmt::format("[rope] {} dims of the shape {}: needs rank 2 and an even number, at most the "
@@ -164,12 +167,27 @@ void expect_attention(const array& q, const array& k, const array& v) {
                     q.shape()[0] == k.shape()[0] && k.shape()[0] == v.shape()[0] &&
                     k.shape()[1] == v.shape()[1] && k.shape()[2] == v.shape()[2] &&
                     q.shape()[3] == k.shape()[3] && k.shape()[1] > 0 &&
-                    q.shape()[1] % k.shape()[1] == 0;
+                    q.shape()[1] % k.shape()[1] == 0 && k.shape()[2] > 0;
   if (!fits) {
     throw std::invalid_argument(fmt::format(
         "[scaled_dot_product_attention] shapes {}, {} and {}: needs (batch, heads, length, dim) "
-        "with equal batches and dims, and heads of the first a multiple of the others'",
+        "with equal batches and dims, heads of the first a multiple of the others', and keys",
         graph::to_text(q.shape()), graph::to_text(k.shape()), graph::to_text(v.shape())));
+  }
+}
+
+void expect_floating(Dtype dtype) {
+  if (dtype < Dtype::Float16 || dtype == Dtype::Complex64) {
+    throw std::invalid_argument(
+        fmt::format("[scaled_dot_product_attention] elements of type {}; possible are float16, "
+                    "bfloat16 and float32",
+                    name_of(dtype)));
+  }
+}
+
+void expect_mask(const array& mask) {
+  if (mask.dtype() == Dtype::Complex64) {
+    throw std::invalid_argument("[scaled_dot_product_attention] a mask of type complex64");
   }
 }
 
@@ -237,9 +255,13 @@ array scaled_dot_product_attention(const array& queries,
         "[scaled_dot_product_attention] mask mode '{}'; possible are causal and none", mask_mode));
   }
   const Dtype dtype = promote_types(promote_types(queries.dtype(), keys.dtype()), values.dtype());
+  expect_floating(dtype);
+  if (mask) {
+    expect_mask(*mask);
+  }
   const Shape& shape = queries.shape();
   const bool is_few = !mask && shape[2] < kManyQueries && keys.shape()[2] <= kMaxKeys;
-  if (is_few && floating(dtype) == dtype && dtype != Dtype::Complex64) {
+  if (is_few) {
     const std::uint32_t stream = ops::stream_number(s);
     const auto operand = [&](const array& a) {
       return with_unit_stride(ops::viewable(ops::convert(a, dtype, stream)), stream).node_pointer();

@@ -219,18 +219,24 @@ array quantized_matmul(const array& x,
   }
   const std::int64_t columns = transpose ? rows_of_w : length;
   const std::size_t rows = inner > 0 ? x.size() / static_cast<std::size_t>(inner) : 0;
-  const array left = astype(x, scales.dtype(), s);
+  const Dtype dtype = promote_types(x.dtype(), scales.dtype());
+  if (dtype == Dtype::Complex64) {
+    throw std::invalid_argument("[quantized_matmul] elements of type complex64");
+  }
+  const array left = astype(x, dtype, s);
+  const array scale = astype(scales, dtype, s);
+  const array bias = astype(biases, dtype, s);
   if (rows >= kManyRows || rows == 0) {
-    const array matrix = dequantize(w, scales, biases, group_size, bits, s);
+    const array matrix = dequantize(w, scale, bias, group_size, bits, s);
     return matmul(left, transpose ? pewter::transpose(matrix, s) : matrix, s);
   }
   const Extent extent{static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(columns),
                       static_cast<std::uint32_t>(inner), static_cast<std::uint32_t>(group_size)};
   return array(graph::make_computed(
-      with_last(x.shape(), {columns}), scales.dtype(),
-      std::make_shared<QuantizedMatmul>(scales.dtype(), bits, transpose, extent),
+      with_last(x.shape(), {columns}), dtype,
+      std::make_shared<QuantizedMatmul>(dtype, bits, transpose, extent),
       {contiguous(left, s).node_pointer(), contiguous(w, s).node_pointer(),
-       contiguous(scales, s).node_pointer(), contiguous(biases, s).node_pointer()},
+       contiguous(scale, s).node_pointer(), contiguous(bias, s).node_pointer()},
       ops::stream_number(s)));
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 #include <stdexcept>
+#include <utility>
 
 #include "pewter/array/graph/constant.h"
 #include "pewter/array/graph/node.h"
@@ -53,6 +54,30 @@ array checked_key(const char* origin, const Key& key, StreamOrDevice s) {
 
 bool is_floating(Dtype dtype) {
   return dtype == Dtype::Float32 || dtype == Dtype::Float16 || dtype == Dtype::BFloat16;
+}
+
+/// Whether a type of whole numbers has this one.
+bool has_number(Dtype dtype, std::int64_t number) {
+  switch (dtype) {
+    case Dtype::Bool:
+      return number == 0 || number == 1;
+    case Dtype::UInt8:
+      return std::in_range<std::uint8_t>(number);
+    case Dtype::UInt16:
+      return std::in_range<std::uint16_t>(number);
+    case Dtype::UInt32:
+      return std::in_range<std::uint32_t>(number);
+    case Dtype::UInt64:
+      return number >= 0;
+    case Dtype::Int8:
+      return std::in_range<std::int8_t>(number);
+    case Dtype::Int16:
+      return std::in_range<std::int16_t>(number);
+    case Dtype::Int32:
+      return std::in_range<std::int32_t>(number);
+    default:
+      return true;
+  }
 }
 
 void expect_floating(const char* origin, Dtype dtype) {
@@ -223,6 +248,11 @@ array randint(std::int64_t low,
               Dtype dtype,
               const Key& key,
               StreamOrDevice s) {
+  if (low < high && (!has_number(dtype, low) || !has_number(dtype, high - 1))) {
+    throw std::invalid_argument(
+        fmt::format("[random::randint] numbers from {} to {}, which type {} does not have", low,
+                    high - 1, name_of(dtype)));
+  }
   return randint(array(low), array(high), shape, dtype, key, s);
 }
 

@@ -121,6 +121,19 @@ TEST_CASE("half precision is taken, and vectors are") {
   CHECK(difference(floats(out), product(x, matrix, 1, 64, 64, true)) < 0.05);
 }
 
+TEST_CASE("a product with a quantized matrix has the type of both, as MLX has it") {
+  const array w = astype(array(noise(64 * 64, 4), Shape{64, 64}), Dtype::Float16);
+  const auto parts = quantize(w, 64, 4);
+  const auto wide = [](const array& a) { return astype(a, Dtype::Float32); };
+  const auto matrix = floats(dequantize(parts[0], wide(parts[1]), wide(parts[2]), 64, 4));
+  const std::vector<float> x = noise(64, 5);
+  const array out = quantized_matmul(array(x), parts[0], parts[1], parts[2]);
+  CHECK(out.dtype() == Dtype::Float32);
+  CHECK(difference(floats(out), product(x, matrix, 1, 64, 64, true)) < 1e-4);
+  CHECK_THROWS_AS(quantized_matmul(zeros({64}, Dtype::Complex64), parts[0], parts[1], parts[2]),
+                  std::invalid_argument);
+}
+
 TEST_CASE("parts that do not belong together are refused") {
   const array w(noise(64, 1), Shape{1, 64});
   CHECK_THROWS_AS(quantize(w, 48, 4), std::invalid_argument);

@@ -246,6 +246,10 @@ TEST_CASE("keys, types and shapes that make no sense are refused") {
   CHECK_THROWS_AS(keyed::uniform({2}, Dtype::Int32), std::invalid_argument);
   CHECK_THROWS_AS(keyed::uniform(array{1.0F, 2.0F, 3.0F}, array(4.0F), {2}), std::invalid_argument);
   CHECK_THROWS_AS(keyed::randint(0, 5, {2}, Dtype::Float32), std::invalid_argument);
+  CHECK_THROWS_WITH_AS(keyed::randint(0, 300, {2}, Dtype::UInt8),
+                       "[random::randint] numbers from 0 to 299, which type uint8 does not have",
+                       std::invalid_argument);
+  CHECK_THROWS_AS(keyed::randint(-1, 2, {2}, Dtype::UInt64), std::invalid_argument);
   CHECK_THROWS_AS(keyed::bernoulli(array(1), Shape{2}), std::invalid_argument);
   CHECK_THROWS_AS(keyed::categorical(array{1.0F, 2.0F}, 1), std::invalid_argument);
   CHECK_THROWS_AS(keyed::permutation(-1), std::invalid_argument);

@@ -73,7 +73,8 @@ PEWTER_EXPORT array truncated_normal(const array& lower,
                                      const Key& key = std::nullopt,
                                      StreamOrDevice s = {});
 
-/// Whole numbers from `low` up to but not `high`, which are broadcast to `shape`.
+/// Whole numbers from `low` up to but not `high`, which are broadcast to `shape`. Throws when the
+/// type does not have C++ numbers that are given; arrays must hold numbers that it has.
 PEWTER_EXPORT array randint(const array& low,
                             const array& high,
                             const Shape& shape,

@@ -1,0 +1,33 @@
+#include <doctest/doctest.h>
+#include <pewter/fast.h>
+#include <pewter/ops.h>
+
+#include <stdexcept>
+
+#include "tests/array/reference.h"
+
+using namespace pewter;
+using namespace pewter::test;
+
+TEST_CASE("attention takes floating-point types alone, and needs keys") {
+  const auto attend = [](const array& x, const array& keys) {
+    return fast::scaled_dot_product_attention(x, keys, keys, 1);
+  };
+  const Shape shape = {1, 1, 2, 4};
+  for (const Dtype dtype : {Dtype::Int32, Dtype::Bool, Dtype::Complex64}) {
+    const array x = zeros(shape, dtype);
+    CAPTURE(name_of(dtype));
+    CHECK_THROWS_AS(attend(x, x), std::invalid_argument);
+  }
+  CHECK_THROWS_WITH_AS(attend(zeros(shape, Dtype::Int32), zeros(shape, Dtype::Int32)),
+                       "[scaled_dot_product_attention] elements of type int32; possible are "
+                       "float16, bfloat16 and float32",
+                       std::invalid_argument);
+  CHECK_THROWS_AS(attend(zeros(shape), zeros({1, 1, 0, 4})), std::invalid_argument);
+  CHECK(attend(zeros({1, 1, 0, 4}), zeros(shape)).shape() == Shape{1, 1, 0, 4});
+}
+
+TEST_CASE("rotary positions of complex numbers are refused when they are asked for") {
+  CHECK_THROWS_WITH_AS(fast::rope(zeros({2, 4}, Dtype::Complex64), 4, false, 10000.0F, 1, 0),
+                       "[rope] elements of type complex64", std::invalid_argument);
+}
