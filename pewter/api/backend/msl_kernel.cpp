@@ -5,6 +5,7 @@
 #include <pewter/mps_shader.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -75,7 +76,8 @@ class Arguments {
   void copy_back() const {
     for (const Copied& copied : copies_) {
       const HostArray after = to_host(copied.device);
-      if (!(after == copied.before)) {
+      // Bytes, because NaN differs from itself.
+      if (std::memcmp(after.bytes(), copied.before.bytes(), after.nbytes()) != 0) {
         copied.host.assign(after, HostArray::Casting::Unsafe);
       }
     }

@@ -4,6 +4,7 @@
 #include <pewter/mps.h>
 #include <pewter/ops.h>
 
+#include <cmath>
 #include <functional>
 #include <map>
 #include <stdexcept>
@@ -284,6 +285,18 @@ TEST_CASE("backend 14: what a kernel writes to host arrays comes back to them") 
   add(a, HostArray{1.0F, 2.0F}, out);
   CHECK(out.at<double>({1}) == doctest::Approx(2.2));
   CHECK(a.at<double>({0}) == 0.1);
+}
+
+TEST_CASE("backend 14: host arrays that a kernel only reads keep their digits, also beside NaN") {
+  MetalBackend backend;
+  const Kernel add = backend.compile_kernel(kAddArrays, "add_arrays");
+  const HostArray a{0.1, std::nan("")};
+  const HostArray out = HostArray::zeros({2}, HostDtype::Float32);
+
+  add(a, a, out);
+
+  CHECK(a.at<double>({0}) == 0.1);
+  CHECK(out.at<float>({0}) == doctest::Approx(0.2));
 }
 
 TEST_CASE("backend 14: text that does not compile and kernels that are not there are reported") {
