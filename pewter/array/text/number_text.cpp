@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <complex>
 #include <string_view>
 
 namespace pewter::text {
@@ -120,6 +121,20 @@ std::string lone_number(float number, Dtype dtype) {
   std::string text = scientific(number, dtype, kAll);
   const std::size_t bare = text.find(".e");
   return bare == std::string::npos ? text : text.erase(bare, 1);
+}
+
+std::string lone_complex(std::complex<float> number) {
+  const auto part = [](float value, bool has_plus) {
+    std::string text = lone_number(value, Dtype::Float32);
+    if (text.ends_with(".0")) {
+      text.erase(text.size() - 2);
+    }
+    return has_plus && text[0] != '-' ? '+' + text : text;
+  };
+  if (number.real() == 0 && !std::signbit(number.real())) {
+    return part(number.imag(), false) + 'j';
+  }
+  return '(' + part(number.real(), false) + part(number.imag(), true) + "j)";
 }
 
 FloatColumn::FloatColumn(const std::vector<float>& numbers,

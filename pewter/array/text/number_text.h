@@ -2,6 +2,7 @@
 
 #include <pewter/dtype.h>
 
+#include <complex>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ std::string positional(float number, Dtype dtype, int precision);
 std::string scientific(float number, Dtype dtype, int precision, int fraction_digits = -1);
 /// A number that stands alone: "1.0", "1e-05".
 std::string lone_number(float number, Dtype dtype);
+/// The same for a complex number: "(1+2j)", "2j".
+std::string lone_complex(std::complex<float> number);
 
 /// Writes the floating-point numbers of an array so that they have one width and their points are
 /// under each other.

@@ -261,6 +261,9 @@ std::string to_string(const array& value, const PrintOptions& options) {
     if (value.dtype() == Dtype::BFloat16) {
       return text::lone_number(as_float(value.item<BFloat16>()), Dtype::BFloat16);
     }
+    if (value.dtype() == Dtype::Complex64) {
+      return text::lone_complex(value.item<std::complex<float>>());
+    }
     return trimmed(elements(value, options, " ", 0, options.line_width));
   }
   return elements(value, options, " ", 0, options.line_width);

@@ -77,6 +77,20 @@ TEST_CASE("numbers are written with the digits that tell them apart") {
   });
 }
 
+TEST_CASE("a complex number that stands alone is printed as Python prints it") {
+  using Complex = std::complex<float>;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float inf = std::numeric_limits<float>::infinity();
+  CHECK(to_string(array(Complex(1, 2))) == "(1+2j)");
+  CHECK(to_string(array(Complex(0.1F, -0.25F))) == "(0.1-0.25j)");
+  CHECK(to_string(array(Complex(0, 3))) == "3j");
+  CHECK(to_string(array(Complex(-0.0F, -0.0F))) == "(-0-0j)");
+  CHECK(to_string(array(Complex(1e20F, 1e-7F))) == "(1e+20+1e-07j)");
+  CHECK(to_string(array(Complex(nan, -inf))) == "(nan-infj)");
+  CHECK(to_string(array(Complex(0, inf))) == "infj");
+  CHECK(repr(array(Complex(1, 2))) == "array(1.+2.j, dtype=complex64)");
+}
+
 TEST_CASE("numbers of very different size get exponents") {
   check({
       {array{1e-5F, 1.0F, 2.0F}, R"([1.e-05 1.e+00 2.e+00])",
