@@ -11,8 +11,21 @@ namespace pewter::backend {
 PyDotComputeError::PyDotComputeError(const std::string& text, std::exception_ptr cause)
     : std::runtime_error(text), cause_(std::move(cause)) {}
 
-KernelError::KernelError(const std::string& text, std::exception_ptr cause)
-    : PyDotComputeError(text, std::move(cause)) {}
+KernelError::KernelError(const std::string& text, std::exception_ptr cause) {
+  PyDotComputeError::operator=(PyDotComputeError(text, std::move(cause)));
+}
+
+KernelError::KernelError(const KernelError& other) : PyDotComputeError(other) {
+  PyDotComputeError::operator=(other);
+}
+
+CompilationError::CompilationError(const std::string& text, std::exception_ptr cause) {
+  PyDotComputeError::operator=(PyDotComputeError(text, std::move(cause)));
+}
+
+CompilationError::CompilationError(const CompilationError& other) : PyDotComputeError(other) {
+  PyDotComputeError::operator=(other);
+}
 
 MessageError::MessageError(const std::string& text, std::exception_ptr cause)
     : PyDotComputeError(text, std::move(cause)) {}
@@ -25,9 +38,6 @@ BufferError::BufferError(const std::string& text, std::exception_ptr cause)
 
 BackendError::BackendError(const std::string& text, std::exception_ptr cause)
     : PyDotComputeError(text, std::move(cause)) {}
-
-CompilationError::CompilationError(const std::string& text, std::exception_ptr cause)
-    : KernelError(text, std::move(cause)) {}
 
 ValidationError::ValidationError(const std::string& text, std::exception_ptr cause)
     : PyDotComputeError(text, std::move(cause)) {}
@@ -57,6 +67,7 @@ KernelCompilationError::KernelCompilationError(std::string kernel_name,
     : CompilationError(
           fmt::format("kernel '{}' does not compile: {}", kernel_name, exception_text(cause)),
           cause),
+      KernelError(CompilationError::what(), cause),
       kernel_name_(std::move(kernel_name)) {}
 
 MessageSerializationError::MessageSerializationError(std::string message_type,

@@ -40,6 +40,23 @@ constexpr bool kDerives =
 
 }  // namespace
 
+TEST_CASE("backend 27: only compilations of kernels are errors of kernels too") {
+  CHECK(!std::is_base_of_v<KernelError, CompilationError>);
+  CHECK_THROWS_AS(throw KernelCompilationError("k7", cause()), KernelError);
+  CHECK_THROWS_AS(throw KernelCompilationError("k7", cause()), CompilationError);
+  CHECK_THROWS_AS(throw KernelCompilationError("k7", cause()), PyDotComputeError);
+}
+
+TEST_CASE("backend 27: errors that share their root keep text and cause when they are nested") {
+  try {
+    throw_with_cause(KernelCompilationError("k7", cause()), cause());
+  } catch (const KernelError& error) {
+    CHECK(says(error, {"k7", "the cause"}));
+    CHECK(error.cause() != nullptr);
+    CHECK_THROWS_AS(std::rethrow_if_nested(error), std::invalid_argument);
+  }
+}
+
 TEST_CASE("backend 27: every exception has its place in the tree") {
   CHECK(kDerives<KernelNotFoundError, KernelError>);
   CHECK(kDerives<KernelStateError, KernelError>);

@@ -24,13 +24,28 @@ class PEWTER_EXPORT PyDotComputeError : public std::runtime_error {
   /// What this was thrown because of; null when there is nothing.
   const std::exception_ptr& cause() const { return cause_; }
 
+ protected:
+  /// For classes that have it as a virtual base, and set it themselves.
+  PyDotComputeError() : std::runtime_error("") {}
+
  private:
   std::exception_ptr cause_;
 };
 
-class PEWTER_EXPORT KernelError : public PyDotComputeError {
+/// With CompilationError the base of KernelCompilationError, so the root is shared. Whatever class
+/// is derived from these two, also by std::throw_with_nested(), they set the root.
+class PEWTER_EXPORT KernelError : public virtual PyDotComputeError {
  public:
   explicit KernelError(const std::string& text, std::exception_ptr cause = nullptr);
+  KernelError(const KernelError& other);
+  KernelError& operator=(const KernelError&) = default;
+};
+
+class PEWTER_EXPORT CompilationError : public virtual PyDotComputeError {
+ public:
+  explicit CompilationError(const std::string& text, std::exception_ptr cause = nullptr);
+  CompilationError(const CompilationError& other);
+  CompilationError& operator=(const CompilationError&) = default;
 };
 
 class PEWTER_EXPORT MessageError : public PyDotComputeError {
@@ -51,12 +66,6 @@ class PEWTER_EXPORT BufferError : public PyDotComputeError {
 class PEWTER_EXPORT BackendError : public PyDotComputeError {
  public:
   explicit BackendError(const std::string& text, std::exception_ptr cause = nullptr);
-};
-
-/// In C++ also a KernelError, so that KernelCompilationError is one without having two roots.
-class PEWTER_EXPORT CompilationError : public KernelError {
- public:
-  explicit CompilationError(const std::string& text, std::exception_ptr cause = nullptr);
 };
 
 class PEWTER_EXPORT ValidationError : public PyDotComputeError {
@@ -102,7 +111,7 @@ class PEWTER_EXPORT KernelAlreadyExistsError : public KernelError {
   std::string kernel_id_;
 };
 
-class PEWTER_EXPORT KernelCompilationError : public CompilationError {
+class PEWTER_EXPORT KernelCompilationError : public CompilationError, public KernelError {
  public:
   KernelCompilationError(std::string kernel_name, const std::exception_ptr& cause);
 
@@ -203,6 +212,7 @@ class PEWTER_EXPORT OutOfMemoryError : public AllocationError {
 
 // Backends.
 
+/// For backends whose arrays need a library that may be missing; those of MetalBackend do not.
 class PEWTER_EXPORT BackendNotAvailableError : public BackendError {
  public:
   BackendNotAvailableError(std::string backend_name, std::string reason);
