@@ -24,11 +24,47 @@ void ArrayRegistry::add(const array& value, std::size_t bytes, HostDtype dtype) 
 
 void ArrayRegistry::remove(const array& value) {
   const std::scoped_lock lock(mutex_);
+  if (find(value) != nullptr) {
+    entries_.erase(value.node_pointer().get());
+  }
+}
+
+ArrayRegistry::Entry* ArrayRegistry::find(const array& value) {
   const auto found = entries_.find(value.node_pointer().get());
   // Another array may have come to live at the address of one that is gone.
-  if (found != entries_.end() && found->second.node.lock() == value.node_pointer()) {
-    entries_.erase(found);
+  const bool is_known =
+      found != entries_.end() && found->second.node.lock() == value.node_pointer();
+  return is_known ? &found->second : nullptr;
+}
+
+void ArrayRegistry::touch(const array& value) {
+  const std::scoped_lock lock(mutex_);
+  if (Entry* const entry = find(value)) {
+    entry->record.last_accessed = std::chrono::system_clock::now();
   }
+}
+
+void ArrayRegistry::change_users(const std::vector<array>& values, bool are_added) {
+  const std::scoped_lock lock(mutex_);
+  for (const array& value : values) {
+    Entry* const entry = find(value);
+    // One that became known meanwhile has no user to lose.
+    if (entry == nullptr || (!are_added && entry->users == 0)) {
+      continue;
+    }
+    entry->users += are_added ? 1 : -1;
+    entry->record.state = entry->users > 0 ? MetalBufferState::InUse : MetalBufferState::Allocated;
+    entry->record.last_accessed = std::chrono::system_clock::now();
+  }
+}
+
+ArrayRegistry::Use::Use(ArrayRegistry& registry, std::vector<array> values)
+    : registry_(registry), values_(std::move(values)) {
+  registry_.change_users(values_, true);
+}
+
+ArrayRegistry::Use::~Use() {
+  registry_.change_users(values_, false);
 }
 
 void ArrayRegistry::clear() {

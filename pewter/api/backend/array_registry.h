@@ -18,6 +18,21 @@ class ArrayRegistry {
   /// Does nothing for an array that it does not know.
   void remove(const array& value);
   void clear();
+  /// Notes that an array is being accessed, if it is known.
+  void touch(const array& value);
+
+  /// Arrays that a kernel was given are in use for as long as this lives.
+  class Use {
+   public:
+    Use(ArrayRegistry& registry, std::vector<array> values);
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    ~Use();
+
+   private:
+    ArrayRegistry& registry_;
+    std::vector<array> values_;
+  };
 
   struct Totals {
     std::size_t bytes = 0;
@@ -32,9 +47,13 @@ class ArrayRegistry {
     /// Ends with the array's last handle, and the entry with it.
     std::weak_ptr<const graph::Node> node;
     std::uint64_t number = 0;
+    std::size_t users = 0;
   };
 
   void forget_dead() const;
+  /// Null for an array that it does not know. The mutex must be held.
+  Entry* find(const array& value);
+  void change_users(const std::vector<array>& values, bool are_added);
 
   mutable std::mutex mutex_;  // guards the members below
   mutable std::map<const void*, Entry> entries_;

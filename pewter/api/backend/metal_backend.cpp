@@ -34,6 +34,11 @@ void wait_for_this_thread() {
   runtime::default_stream()->synchronize();
 }
 
+/// A size that was left out is one of no axes; only kernels that are called by themselves choose.
+mps::Extent given(const mps::Extent& size) {
+  return size.lengths() ? size : mps::Extent(std::vector<std::int64_t>());
+}
+
 /// Copies host arrays to the device, then calls the function.
 class CompiledBody final : public KernelBody {
  public:
@@ -128,8 +133,14 @@ array MetalBackend::copy_to_device(const HostArray& source) {
   }
 }
 
+HostArray MetalBackend::copy_to_host(const HostArray& source) {
+  require_metal("MetalBackend::copy_to_host");
+  return source.copy();
+}
+
 HostArray MetalBackend::copy_to_host(const array& source) {
   require_metal("MetalBackend::copy_to_host");
+  state_->registry.touch(source);
   try {
     return to_host(source);
   } catch (const std::exception&) {
@@ -140,7 +151,7 @@ HostArray MetalBackend::copy_to_host(const array& source) {
 HostArray MetalBackend::copy_to_host(const Value& source) {
   require_metal("MetalBackend::copy_to_host");
   if (source.is_host_array()) {
-    return source.as_host_array().copy();
+    return copy_to_host(source.as_host_array());
   }
   if (!source.is_array()) {
     throw MetalError(
@@ -171,9 +182,10 @@ KernelExecutionResult MetalBackend::run_kernel(const Kernel& kernel,
     return outcome;
   }
 
+  const ArrayRegistry::Use use(state_->registry, Value(arguments).arrays());
   const auto start = std::chrono::steady_clock::now();
   try {
-    Value result = kernel.call(arguments, sizes);
+    Value result = kernel.call(arguments, {given(sizes.grid), given(sizes.block)});
     pewter::eval(result.arrays());
     wait_for_this_thread();
     outcome.result = std::move(result);

@@ -274,6 +274,7 @@ TEST_CASE("backend 14: grid and block say how many threads run, on 1 to 3 axes")
   CHECK(threads({1}, {-4}).empty());
   CHECK(threads({1, 1, 1, 1}, {4}).empty());
   CHECK(threads({}, {4}).empty());
+  CHECK(threads({}, {}).empty());
   CHECK(threads({1}, {100000}).empty());
 }
 

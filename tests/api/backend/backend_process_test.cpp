@@ -35,7 +35,7 @@ void check_unavailable(const Facts& seen) {
   CHECK(seen.at("repr") == "MetalBackend(available=False)");
   CHECK(seen.at("memory") == "0 0 0 0");
   for (const char* name : {"allocate", "allocate_zeros", "copy_to_device", "copy_to_host",
-                           "compile_kernel", "compile_msl", "execute error"}) {
+                           "copy_of_host", "compile_kernel", "compile_msl", "execute error"}) {
     CAPTURE(name);
     CHECK(is_metal_error(seen.at(name)));
   }

@@ -50,6 +50,7 @@ void attempt_everything(MetalBackend& backend, const array& known) {
   attempt("free", [&] { backend.free(known); });
   attempt("copy_to_device", [&] { backend.copy_to_device(HostArray{1.0F}); });
   attempt("copy_to_host", [&] { backend.copy_to_host(known); });
+  attempt("copy_of_host", [&] { backend.copy_to_host(HostArray{1.0F}); });
   attempt("synchronize", [&] { backend.synchronize(); });
   attempt("compile_kernel", [&] { backend.compile_kernel(same); });
   attempt("compile_msl", [&] { backend.compile_kernel("kernel void kernel_main() {}"); });

@@ -179,6 +179,23 @@ TEST_CASE("backend 7: float64 counts as it was asked for, and what is dropped is
   CHECK(backend.get_memory_info().allocated == 0);
 }
 
+TEST_CASE("backend 7: a record knows when its array was used, and whether it is") {
+  MetalBackend backend;
+  const array a = backend.allocate({4}, HostDtype::Float32);
+  const auto record = [&] { return backend.buffer_registry().at(0); };
+  CHECK(record().last_accessed == record().created_at);
+
+  backend.copy_to_host(a);
+  const auto copied_at = record().last_accessed;
+  CHECK(copied_at > record().created_at);
+
+  MetalBufferState inside = MetalBufferState::Freed;
+  backend.execute_kernel([&](const array&) { inside = record().state; }, {1}, {1}, a);
+  CHECK(inside == MetalBufferState::InUse);
+  CHECK(record().state == MetalBufferState::Allocated);
+  CHECK(record().last_accessed > copied_at);
+}
+
 TEST_CASE("backend 8: many arrays, and backends that do not see each other's") {
   MetalBackend backend;
   MetalBackend other;

@@ -15,6 +15,7 @@
 namespace pewter::backend {
 
 /// Where an array stands in a backend's registry.
+/// `InUse` while kernels run that were given it; `Freed` arrays are in no registry.
 enum class MetalBufferState : std::uint8_t { Allocated, Freed, InUse };
 
 /// What a backend keeps of an array that it made.
@@ -27,6 +28,7 @@ struct MetalBufferRecord {
   HostDtype dtype = HostDtype::Float32;
   MetalBufferState state = MetalBufferState::Allocated;
   std::chrono::system_clock::time_point created_at;
+  /// When it was last copied to the host or given to a kernel.
   std::chrono::system_clock::time_point last_accessed;
 };
 
@@ -88,7 +90,7 @@ class PEWTER_EXPORT MetalBackend final : public Backend {
   /// Throws MetalError when the device failed.
   HostArray copy_to_host(const array& source) override;
   /// A copy.
-  HostArray copy_to_host(const HostArray& source) { return source.copy(); }
+  HostArray copy_to_host(const HostArray& source);
   /// Throws MetalError unless the value is an array or a host array.
   HostArray copy_to_host(const Value& source);
 
@@ -102,7 +104,7 @@ class PEWTER_EXPORT MetalBackend final : public Backend {
   ///
   /// What the kernel or the evaluation throws ends up in the result, unless it is no
   /// std::exception: that goes on to the caller. Host arrays are passed as they are. The sizes are
-  /// for kernels from MSL text: number of threadgroups, and threads in each.
+  /// for kernels from MSL text, which need both: number of threadgroups, and threads in each.
   KernelExecutionResult run_kernel(const Kernel& kernel,
                                    const LaunchSizes& sizes,
                                    const std::vector<Value>& arguments) override;
