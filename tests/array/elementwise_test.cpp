@@ -1,7 +1,11 @@
 #include <doctest/doctest.h>
 #include <pewter/ops.h>
 
+#include <algorithm>
 #include <cmath>
+#include <complex>
+#include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -58,6 +62,82 @@ TEST_CASE("special values follow IEEE rules") {
   check_close(log1p(array({-1.0F, -0.5F})), {-inf, std::log(0.5)}, 4);
   check_close(erf(x), {NAN, 1, -1, 0, std::erf(1.0)}, 4);
   check_close(nan_to_num(x), {0, 3.4028234663852886e38, -3.4028234663852886e38, 0, 1}, 0);
+}
+
+TEST_CASE("halves and complex numbers know what is no finite number") {
+  using Truths = std::vector<bool>;
+  const array x({NAN, INFINITY, -INFINITY, 0.5F});
+  for (const Dtype dtype : {Dtype::Float16, Dtype::BFloat16}) {
+    const array half = astype(x, dtype);
+    CHECK(isnan(half).to_vector<bool>() == Truths{true, false, false, false});
+    CHECK(isinf(half).to_vector<bool>() == Truths{false, true, true, false});
+    CHECK(isneginf(half).to_vector<bool>() == Truths{false, false, true, false});
+    CHECK(isposinf(half).to_vector<bool>() == Truths{false, true, false, false});
+    CHECK(isfinite(half).to_vector<bool>() == Truths{false, false, false, true});
+  }
+  const array z(std::vector<std::complex<float>>{{NAN, 1}, {1, NAN}, {1, INFINITY}, {1, 2}});
+  CHECK(isnan(z).to_vector<bool>() == Truths{true, true, false, false});
+  CHECK(isinf(z).to_vector<bool>() == Truths{false, false, true, false});
+  CHECK(isfinite(z).to_vector<bool>() == Truths{false, false, false, true});
+}
+
+TEST_CASE_TEMPLATE("integers of 64 bits are exact over their whole range",
+                   T,
+                   std::int64_t,
+                   std::uint64_t) {
+  const std::vector<T> a = {(T(1) << 53U) + 1, std::numeric_limits<T>::max(),
+                            std::numeric_limits<T>::min(), T(-1), T(12345678901234567)};
+  const std::vector<T> b = {3, (T(1) << 62U) + 1, 7, T(98765432109), T(-5)};
+  const auto check = [&](array (*function)(const array&, const array&, StreamOrDevice),
+                         auto reference) {
+    using Result = decltype(reference(T(), T()));
+    std::vector<Result> expected;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      expected.push_back(reference(a[i], b[i]));
+    }
+    CHECK(function(array(a), array(b), {}).template to_vector<Result>() == expected);
+  };
+  using Bits = std::uint64_t;
+  check(add, [](T x, T y) { return static_cast<T>(Bits(x) + Bits(y)); });
+  check(subtract, [](T x, T y) { return static_cast<T>(Bits(x) - Bits(y)); });
+  check(multiply, [](T x, T y) { return static_cast<T>(Bits(x) * Bits(y)); });
+  check(bitwise_xor, [](T x, T y) { return static_cast<T>(x ^ y); });
+  check(maximum, [](T x, T y) { return std::max(x, y); });
+  check(greater, [](T x, T y) { return x > y; });
+  check(floor_divide, [](T x, T y) {
+    return static_cast<T>(x / y - (x % y != 0 && (x < 0) != (y < 0) ? 1 : 0));
+  });
+  check(remainder, [](T x, T y) {
+    return static_cast<T>(x % y + (x % y != 0 && (x < 0) != (y < 0) ? y : 0));
+  });
+}
+
+TEST_CASE_TEMPLATE("bits are shifted by every count, modulo the width",
+                   T,
+                   std::uint8_t,
+                   std::int8_t,
+                   std::uint16_t,
+                   std::int16_t,
+                   std::uint32_t,
+                   std::int32_t,
+                   std::uint64_t,
+                   std::int64_t) {
+  constexpr int kWidth = 8 * sizeof(T);
+  std::vector<T> numbers;
+  std::vector<T> counts;
+  std::vector<T> left;
+  std::vector<T> right;
+  for (const T number : {T(-100), T(93), std::numeric_limits<T>::min()}) {
+    for (int count = 0; count < kWidth + 3; ++count) {
+      numbers.push_back(number);
+      counts.push_back(static_cast<T>(count));
+      const int shift = count % kWidth;
+      left.push_back(static_cast<T>(static_cast<std::uint64_t>(number) << shift));
+      right.push_back(static_cast<T>(number >> shift));
+    }
+  }
+  CHECK(left_shift(array(numbers), array(counts)).template to_vector<T>() == left);
+  CHECK(right_shift(array(numbers), array(counts)).template to_vector<T>() == right);
 }
 
 TEST_CASE("division of integers by zero is zero") {

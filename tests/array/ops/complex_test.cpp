@@ -30,16 +30,82 @@ void check_complex(const array& result,
   }
 }
 
-template <typename Function>
-std::vector<std::complex<double>> each(const std::vector<Complex>& values, Function function) {
+/// Numbers around the unit circle, so that products stay near 1.
+std::vector<Complex> turning(std::int64_t count, float step = 0.3F) {
+  std::vector<Complex> values;
+  for (std::int64_t i = 0; i < count; ++i) {
+    values.push_back(std::polar(1.0F, 0.1F + step * static_cast<float>(i)));
+  }
+  return values;
+}
+
+template <typename Numbers, typename Function>
+std::vector<std::complex<double>> each(const Numbers& values, Function function) {
   std::vector<std::complex<double>> results;
-  for (const Complex& value : values) {
+  for (const auto& value : values) {
     results.push_back(function(std::complex<double>(value)));
   }
   return results;
 }
 
 }  // namespace
+
+TEST_CASE("imaginary parts are added up, multiplied and averaged") {
+  for (const std::int64_t length : {1, 31, 33, 1025}) {
+    const std::vector<Complex> values = turning(2 * length);
+    std::vector<std::complex<double>> sums(2);
+    std::vector<std::complex<double>> products(2, 1);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      sums[i / static_cast<std::size_t>(length)] += std::complex<double>(values[i]);
+      products[i / static_cast<std::size_t>(length)] *= std::complex<double>(values[i]);
+    }
+    const array rows(values, {2, length});
+    const array columns = contiguous(transpose(rows));
+    const double ulps = 8 + static_cast<double>(length);
+    check_complex(prod(rows, 1), products, ulps);
+    check_complex(prod(columns, 0), products, ulps);
+    check_complex(sum(rows, 1), sums, ulps);
+    check_complex(sum(columns, 0), sums, ulps);
+    check_complex(mean(rows, 1), each(sums, [&](auto z) { return z / double(length); }), ulps);
+  }
+}
+
+TEST_CASE("products of complex matrices have both parts, for vectors, matrices and batches") {
+  for (const std::int64_t size : {1, 5, 33}) {
+    const std::int64_t inner = 7;
+    const std::vector<Complex> left = turning(2 * size * inner);
+    const std::vector<Complex> right = turning(2 * inner * size, 0.7F);
+    std::vector<std::complex<double>> expected;
+    for (std::int64_t n = 0; n < 2 * size; ++n) {
+      for (std::int64_t c = 0; c < size; ++c) {
+        std::complex<double> total;
+        for (std::int64_t k = 0; k < inner; ++k) {
+          total += std::complex<double>(left[static_cast<std::size_t>(n * inner + k)]) *
+                   std::complex<double>(
+                       right[static_cast<std::size_t>((n / size * inner + k) * size + c)]);
+        }
+        expected.push_back(total);
+      }
+    }
+    check_complex(matmul(array(left, {2, size, inner}), array(right, {2, inner, size})), expected,
+                  64);
+  }
+}
+
+TEST_CASE("complex elements are moved with both parts") {
+  const std::vector<Complex> values = turning(6);
+  const array z(values, {3, 2});
+  CHECK(take(z, array({2, 0}), 0).to_vector<Complex>() ==
+        std::vector<Complex>{values[4], values[5], values[0], values[1]});
+  CHECK(scatter(z, {array({1})}, array({Complex(8, 9), Complex(-8, -9)}).reshaped({1, 1, 2}), {0})
+            .to_vector<Complex>() ==
+        std::vector<Complex>{values[0], values[1], {8, 9}, {-8, -9}, values[4], values[5]});
+  CHECK(put_along_axis(z, array({{1}}), array({{Complex(0, 5)}}), 0)
+            .slice(1, 2)
+            .slice(0, 1, 1)
+            .item<Complex>() == Complex(0, 5));
+  CHECK(concatenate({z, z}, 1).to_vector<Complex>()[2] == values[0]);
+}
 
 TEST_CASE("the modulus of what has a NaN is NaN, of what has an infinite part infinite") {
   const array z(
