@@ -339,6 +339,15 @@ TEST_CASE("running sums and their relatives") {
   check_close(cummin(array({3.0F, 1.0F, 2.0F}), 0), {3, 1, 1}, 0);
 }
 
+TEST_CASE("without an axis running sums go through the flattened array") {
+  const array x({{1, 2}, {3, 4}});
+  CHECK(cumsum(x).to_vector<std::int32_t>() == std::vector<std::int32_t>{1, 3, 6, 10});
+  CHECK(cumsum(x, true).to_vector<std::int32_t>() == std::vector<std::int32_t>{10, 9, 7, 4});
+  CHECK(cumprod(x, false, false).to_vector<std::int32_t>() ==
+        std::vector<std::int32_t>{1, 1, 2, 6});
+  CHECK(cummax(array(7)).to_vector<std::int32_t>() == std::vector<std::int32_t>{7});
+}
+
 TEST_CASE("running extremes keep the type, and begin at its end where nothing precedes") {
   const array truths({false, true, false});
   CHECK(cummax(truths, 0, false, false).to_vector<bool>() == std::vector<bool>{false, false, true});

@@ -235,7 +235,7 @@ array roll(const array& a, std::int64_t shift, int axis, StreamOrDevice s) {
   if (length == 0) {
     return a;
   }
-  const std::int64_t cut = ((-shift) % length + length) % length;
+  const std::int64_t cut = (length - shift % length) % length;
   if (cut == 0) {
     return a;
   }
@@ -245,6 +245,18 @@ array roll(const array& a, std::int64_t shift, int axis, StreamOrDevice s) {
 
 array roll(const array& a, std::int64_t shift, StreamOrDevice s) {
   return reshape(roll(flatten(a, 0, -1, s), shift, 0, s), a.shape(), s);
+}
+
+array roll(const array& a, const Shape& shifts, const Axes& axes, StreamOrDevice s) {
+  if (shifts.size() != axes.size()) {
+    throw std::invalid_argument(
+        fmt::format("[roll] {} shifts for {} axes", shifts.size(), axes.size()));
+  }
+  array result = a;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    result = roll(result, shifts[i], axes[i], s);
+  }
+  return result;
 }
 
 array pad(const array& a,

@@ -22,6 +22,17 @@ TEST_CASE("a slice may step over the whole axis") {
   CHECK(x.slice(1, 3, 0, -1).size() == 0);
 }
 
+TEST_CASE("several axes are shifted at once, by any distance") {
+  const array x({{1, 2, 3}, {4, 5, 6}});
+  CHECK(roll(x, {1, -1}, {0, 1}).to_vector<std::int32_t>() ==
+        std::vector<std::int32_t>{5, 6, 4, 2, 3, 1});
+  CHECK(roll(x, {1, 1}, {1, 1}).to_vector<std::int32_t>() ==
+        std::vector<std::int32_t>{2, 3, 1, 5, 6, 4});
+  CHECK(roll(arange(3), INT64_MIN, 0).to_vector<std::int32_t>() ==
+        std::vector<std::int32_t>{2, 0, 1});
+  CHECK_THROWS_WITH_AS(roll(x, {1}, {0, 1}), "[roll] 1 shifts for 2 axes", std::invalid_argument);
+}
+
 TEST_CASE("padding counts its lengths beyond 32 bits") {
   const array x = zeros({2});
   std::string text;

@@ -14,6 +14,7 @@ TEST_CASE("softmax of one number is 1") {
   CHECK(softmax(array(2.0F)).item<float>() == 1);
   CHECK(softmax(array({2.0F, 3.0F}), Axes{}).to_vector<float>() == std::vector<float>{1, 1});
   CHECK(softmax(zeros({0, 3}), -1).shape() == Shape{0, 3});
+  CHECK(softmax(zeros({2, 2}), -1, true).to_vector<float>() == std::vector<float>(4, 0.5F));
 }
 
 TEST_CASE("softmax and norms say by their own names what they do not take") {

@@ -102,6 +102,16 @@ TEST_CASE("partitions put one element in its place, topk takes the greatest") {
   CHECK(topk(array(values, Shape{10, 10}), 3, 0).shape() == Shape{3, 10});
 }
 
+TEST_CASE("without an axis the flattened array is sorted") {
+  const array x({{3, 1}, {2, 4}});
+  CHECK(sort(x, std::nullopt).to_vector<std::int32_t>() == std::vector<std::int32_t>{1, 2, 3, 4});
+  CHECK(argsort(x, std::nullopt).to_vector<std::uint32_t>() ==
+        std::vector<std::uint32_t>{1, 2, 0, 3});
+  CHECK(partition(x, 1, std::nullopt).to_vector<std::int32_t>()[1] == 2);
+  CHECK(argpartition(x, 3, std::nullopt).to_vector<std::uint32_t>()[3] == 3);
+  CHECK(topk(x, 1, std::nullopt).to_vector<std::int32_t>() == std::vector<std::int32_t>{4});
+}
+
 TEST_CASE("what has no order and places that are not there are refused") {
   CHECK_THROWS_AS(sort(array(1.0F)), std::invalid_argument);
   CHECK_THROWS_AS(sort(array{1.0F}, 1), std::invalid_argument);

@@ -133,6 +133,11 @@ PEWTER_EXPORT array repeat(const array& a, int repetitions, int axis, StreamOrDe
 PEWTER_EXPORT array repeat(const array& a, int repetitions, StreamOrDevice s = {});
 PEWTER_EXPORT array roll(const array& a, std::int64_t shift, int axis, StreamOrDevice s = {});
 PEWTER_EXPORT array roll(const array& a, std::int64_t shift, StreamOrDevice s = {});
+/// By one shift for each axis. Throws when their numbers differ.
+PEWTER_EXPORT array roll(const array& a,
+                         const Shape& shifts,
+                         const Axes& axes,
+                         StreamOrDevice s = {});
 /// `widths` has {before, after} for each axis, or one pair for all.
 PEWTER_EXPORT array pad(const array& a,
                         const std::vector<std::pair<int, int>>& widths,
@@ -231,17 +236,35 @@ PEWTER_EXPORT array argmin(const array& a, bool keepdims = false, StreamOrDevice
 PEWTER_EXPORT array argmax(const array& a, int axis, bool keepdims = false, StreamOrDevice s = {});
 PEWTER_EXPORT array argmax(const array& a, bool keepdims = false, StreamOrDevice s = {});
 
-PEWTER_EXPORT array cumsum(
-    const array& a, int axis, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
-PEWTER_EXPORT array cumprod(
-    const array& a, int axis, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
-PEWTER_EXPORT array cummax(
-    const array& a, int axis, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
-PEWTER_EXPORT array cummin(
-    const array& a, int axis, bool reverse = false, bool inclusive = true, StreamOrDevice s = {});
+/// Along an axis, or without one through the flattened array.
+#define PEWTER_SCAN(name)                                                                         \
+  PEWTER_EXPORT array name(const array& a, int axis, bool reverse = false, bool inclusive = true, \
+                           StreamOrDevice s = {});                                                \
+  inline array name(const array& a, bool reverse, bool inclusive = true, StreamOrDevice s = {}) { \
+    return name(flatten(a, 0, -1, s), 0, reverse, inclusive, s);                                  \
+  }                                                                                               \
+  inline array name(const array& a, StreamOrDevice s = {}) {                                      \
+    return name(a, false, true, s);                                                               \
+  }
+PEWTER_SCAN(cumsum)
+PEWTER_SCAN(cumprod)
+PEWTER_SCAN(cummax)
+PEWTER_SCAN(cummin)
+#undef PEWTER_SCAN
+
 PEWTER_EXPORT array softmax(const array& a, const Axes& axes, StreamOrDevice s = {});
 PEWTER_EXPORT array softmax(const array& a, int axis, StreamOrDevice s = {});
 PEWTER_EXPORT array softmax(const array& a, StreamOrDevice s = {});
+/// As MLX has them; halves are computed as float32 whether `precise` is asked for or not.
+inline array softmax(const array& a, const Axes& axes, bool /*precise*/, StreamOrDevice s = {}) {
+  return softmax(a, axes, s);
+}
+inline array softmax(const array& a, int axis, bool /*precise*/, StreamOrDevice s = {}) {
+  return softmax(a, axis, s);
+}
+inline array softmax(const array& a, bool /*precise*/, StreamOrDevice s = {}) {
+  return softmax(a, s);
+}
 
 // --- Products. ---
 
@@ -314,6 +337,22 @@ PEWTER_EXPORT array partition(const array& a, int kth, int axis = -1, StreamOrDe
 PEWTER_EXPORT array argpartition(const array& a, int kth, int axis = -1, StreamOrDevice s = {});
 /// The k greatest, in no particular order.
 PEWTER_EXPORT array topk(const array& a, int k, int axis = -1, StreamOrDevice s = {});
+/// The same for the flattened array.
+inline array sort(const array& a, std::nullopt_t /*axis*/, StreamOrDevice s = {}) {
+  return sort(flatten(a, 0, -1, s), 0, s);
+}
+inline array argsort(const array& a, std::nullopt_t /*axis*/, StreamOrDevice s = {}) {
+  return argsort(flatten(a, 0, -1, s), 0, s);
+}
+inline array partition(const array& a, int kth, std::nullopt_t /*axis*/, StreamOrDevice s = {}) {
+  return partition(flatten(a, 0, -1, s), kth, 0, s);
+}
+inline array argpartition(const array& a, int kth, std::nullopt_t /*axis*/, StreamOrDevice s = {}) {
+  return argpartition(flatten(a, 0, -1, s), kth, 0, s);
+}
+inline array topk(const array& a, int k, std::nullopt_t /*axis*/, StreamOrDevice s = {}) {
+  return topk(flatten(a, 0, -1, s), k, 0, s);
+}
 
 // --- Quantized matrices. ---
 
