@@ -211,6 +211,27 @@ TEST_CASE("broadcasting over many axes") {
   check_close(result, expected, 1);
 }
 
+TEST_CASE("more axes than kernels run over are refused at the call") {
+  const array x = reshape(arange(1 << 9), Shape(9, 2));
+  CHECK((x + x).to_vector<std::int32_t>()[511] == 1022);
+  CHECK_THROWS_WITH_AS(x + transpose(x),
+                       "[add] the shape [2, 2, 2, 2, 2, 2, 2, 2, 2] has 9 axes that cannot be "
+                       "joined; 8 are possible",
+                       std::invalid_argument);
+}
+
+TEST_CASE("operations that together have more axes than a kernel runs over are computed apart") {
+  const array x = reshape(arange(1 << 9), Shape(9, 2));
+  const array first = transpose(x, {1, 0, 3, 2, 4, 5, 6, 7, 8});
+  const array last = transpose(x, {0, 1, 2, 3, 4, 6, 5, 8, 7});
+  const array a = negative(first);
+  const array b = negative(last);
+  a.eval();
+  b.eval();
+  CHECK((negative(first) - negative(last)).to_vector<std::int32_t>() ==
+        (a - b).to_vector<std::int32_t>());
+}
+
 TEST_CASE("complex numbers") {
   using Complex = std::complex<float>;
   const std::vector<Complex> values = {{1, 2}, {-3, 0.5F}, {0, -1}, {2, 0}};

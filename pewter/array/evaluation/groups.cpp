@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pewter/array/fusion/kernel_structure.h"
 #include "pewter/array/graph/primitive.h"
 #include "pewter/array/ops/elementwise.h"
 #include "pewter/array/ops/reduction.h"
@@ -140,6 +141,11 @@ bool Groups::may_join(Tape& tape, const Entry& entry, const Group& group) const 
     }
     if (node.shape != shape) {
       refuse(node, "it is reshaped and has broadcast or strided inputs");
+      return false;
+    }
+    // Each operation was checked by itself, not together with others.
+    if (reduction == nullptr && shape.size() > fusion::kMaxAxes) {
+      refuse(node, "it has strided inputs of more axes than a kernel runs over");
       return false;
     }
     if (reduction != nullptr &&

@@ -18,7 +18,10 @@ constexpr std::uint32_t kShortAxis = 32;
 
 }  // namespace
 
-void Iteration::plan(const Shape& shape, std::size_t size, std::span<graph::Node* const> inputs) {
+void Iteration::plan(const Shape& shape,
+                     std::size_t size,
+                     std::span<graph::Node* const> inputs,
+                     const char* origin) {
   input_count_ = inputs.size();
   accesses_.assign(inputs.size(), fusion::Access::Linear);
   layout_ = fusion::Layout::Linear;
@@ -49,7 +52,7 @@ void Iteration::plan(const Shape& shape, std::size_t size, std::span<graph::Node
       broadcast_strides(*inputs[i], shape, strides_[i]);
     }
   }
-  join(shape);
+  join(shape, origin);
 
   const bool is_short = arguments_.lengths[0] < kShortAxis &&
                         size <= std::numeric_limits<std::uint32_t>::max() - kShortAxis * 32;
@@ -73,7 +76,7 @@ void Iteration::plan(const Shape& shape, std::size_t size, std::span<graph::Node
 }
 
 // Writes lengths and strides with the last axis first.
-void Iteration::join(const Shape& shape) {
+void Iteration::join(const Shape& shape, const char* origin) {
   std::size_t count = 0;
   std::vector<std::int64_t> lengths;
   for (std::size_t i = 0; i < input_count_; ++i) {
@@ -100,15 +103,15 @@ void Iteration::join(const Shape& shape) {
   }
   if (count > fusion::kMaxAxes) {
     throw std::invalid_argument(
-        fmt::format("[eval] the shape {} has {} axes that cannot be joined; {} are possible",
+        fmt::format("[{}] the shape {} has {} axes that cannot be joined; {} are possible", origin,
                     graph::to_text(shape), count, fusion::kMaxAxes));
   }
   std::fill(std::begin(arguments_.lengths), std::end(arguments_.lengths), 1U);
   for (std::size_t axis = 0; axis < count; ++axis) {
     if (lengths[axis] > std::numeric_limits<std::uint32_t>::max() - 1024) {
       throw std::invalid_argument(
-          fmt::format("[eval] an axis of {} elements; kernels run over up to {}", lengths[axis],
-                      std::numeric_limits<std::uint32_t>::max() - 1024));
+          fmt::format("[{}] an axis of {} elements; kernels run over up to {}", origin,
+                      lengths[axis], std::numeric_limits<std::uint32_t>::max() - 1024));
     }
     arguments_.lengths[axis] = static_cast<std::uint32_t>(lengths[axis]);
   }

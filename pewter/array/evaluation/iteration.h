@@ -15,8 +15,12 @@ namespace pewter::evaluation {
 /// it: neighbouring axes are joined where the strides of all inputs allow it.
 class Iteration {
  public:
-  /// Throws std::invalid_argument when more axes are left than kernels can run over.
-  void plan(const Shape& shape, std::size_t size, std::span<graph::Node* const> inputs);
+  /// Throws std::invalid_argument, tagged with `origin`, when more axes are left than kernels can
+  /// run over.
+  void plan(const Shape& shape,
+            std::size_t size,
+            std::span<graph::Node* const> inputs,
+            const char* origin = "eval");
 
   fusion::Layout layout() const { return layout_; }
   fusion::Access access(std::size_t input) const { return accesses_[input]; }
@@ -27,7 +31,7 @@ class Iteration {
   std::uint64_t rest() const;
 
  private:
-  void join(const Shape& shape);
+  void join(const Shape& shape, const char* origin);
 
   fusion::Layout layout_ = fusion::Layout::Linear;
   fusion::GridArguments arguments_ = {};

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "pewter/array/evaluation/iteration.h"
+#include "pewter/array/fusion/kernel_structure.h"
 #include "pewter/array/graph/constant.h"
 #include "pewter/array/graph/primitive.h"
 #include "pewter/array/graph/shape.h"
@@ -140,6 +142,17 @@ Shape common_shape(const Elementwise& row, const std::vector<graph::NodePointer>
   return result;
 }
 
+/// Throws std::invalid_argument when kernels cannot run over the operands.
+void expect_joinable(const Elementwise& row,
+                     const Shape& shape,
+                     const std::vector<graph::NodePointer>& operands) {
+  std::vector<graph::Node*> nodes;
+  for (const auto& operand : operands) {
+    nodes.push_back(operand.get());
+  }
+  evaluation::Iteration().plan(shape, graph::element_count(shape, 1), nodes, row.name);
+}
+
 array unary(const Elementwise& row, const array& a, const StreamOrDevice& s) {
   const std::uint32_t stream = stream_number(s);
   const ElementwiseTypes types = elementwise_types(row, a.dtype());
@@ -227,6 +240,9 @@ array apply_row(const Elementwise& row,
                 Dtype result,
                 std::uint32_t stream) {
   Shape shape = common_shape(row, operands);
+  if (shape.size() > fusion::kMaxAxes) {
+    expect_joinable(row, shape, operands);
+  }
   return array(graph::make_computed(std::move(shape), result, unowned(primitive_of(row, result)),
                                     std::move(operands), stream));
 }
