@@ -12,6 +12,7 @@
 
 namespace pewter::runtime {
 
+class Outcome;
 class Stream;
 
 enum class BlockState : std::uint8_t { Active, Cached, Adopted };
@@ -22,6 +23,7 @@ struct BlockDetails {
     std::weak_ptr<Stream> stream;
     std::uint64_t task = 0;
     bool writes = false;
+    std::shared_ptr<const Outcome> outcome;
   };
 
   std::mutex mutex;  // guards the members below

@@ -2,6 +2,8 @@
 
 #include "pewter/runtime/allocator.h"
 #include "pewter/runtime/block.h"
+#include "pewter/runtime/device.h"
+#include "pewter/runtime/outcome.h"
 #include "pewter/runtime/stream.h"
 
 namespace pewter::runtime {
@@ -56,7 +58,14 @@ void Buffer::synchronize() const {
   for (const BlockDetails::Use& use : uses) {
     if (const auto stream = use.stream.lock()) {
       stream->wait_on_host(use.task);
-      stream->raise_failure();
+    } else {
+      refuse_bad_fork("[metal::synchronize]");
+      use.outcome->wait();
+    }
+  }
+  for (const BlockDetails::Use& use : uses) {
+    if (use.writes) {
+      use.outcome->raise_unseen();
     }
   }
 }

@@ -48,8 +48,8 @@ class Buffer {
   /// The name that allocation snapshots show until the buffer is freed.
   void set_label(std::string label) const;
 
-  /// Waits until the device has done everything that uses these bytes. Throws what that work
-  /// failed with.
+  /// Waits until the device has done everything that uses these bytes. Throws what the work that
+  /// writes them failed with, unless that has been seen.
   void synchronize() const;
 
   /// For the allocator and streams.

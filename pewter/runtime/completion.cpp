@@ -1,6 +1,5 @@
 #include "pewter/runtime/completion.h"
 
-#include <stdexcept>
 #include <utility>
 
 #include "pewter/base/log.h"
@@ -25,13 +24,17 @@ void Completion::submitted(std::uint64_t task, NS::SharedPtr<MTL::CommandBuffer>
 
 void Completion::completed(Task& task, const MTL::CommandBuffer& command_buffer) {
   if (command_buffer.status() == MTL::CommandBufferStatusError) {
-    fail(failure_text(command_buffer));
+    task.outcome->fail(failure_text(command_buffer));
   }
   task.buffers.clear();
   for (auto& handler : task.handlers) {
     handler();
   }
   task.handlers.clear();
+  task.outcome->finish();
+  if (task.outcome->state() == Outcome::State::Failed) {
+    note_failure(task.outcome);
+  }
 
   NS::SharedPtr<MTL::CommandBuffer> done;
   {
@@ -44,26 +47,29 @@ void Completion::completed(Task& task, const MTL::CommandBuffer& command_buffer)
 }
 
 void Completion::fail(const std::string& message) {
+  auto failure = std::make_shared<Outcome>();
+  failure->fail(message);
+  note_failure(std::move(failure));
+}
+
+void Completion::note_failure(std::shared_ptr<const Outcome> failure) {
   const std::scoped_lock lock(mutex_);
-  if (failed_) {
-    logging::detail("runtime", "a later failure of the same stream: {}", message);
+  if (failure_ && !failure_->was_seen()) {
+    logging::detail("runtime", "a later failure of the same stream: {}", failure->failure());
     return;
   }
-  failed_ = true;
-  failure_ = message;
+  failure_ = std::move(failure);
 }
 
 void Completion::raise_failure() {
-  std::string message;
+  std::shared_ptr<const Outcome> failure;
   {
     const std::scoped_lock lock(mutex_);
-    if (!failed_) {
-      return;
-    }
-    failed_ = false;
-    message = std::exchange(failure_, {});
+    failure = std::exchange(failure_, nullptr);
   }
-  throw std::runtime_error(message);
+  if (failure) {
+    failure->raise_unseen();
+  }
 }
 
 void Completion::wait(std::uint64_t task) {
@@ -98,7 +104,7 @@ std::uint64_t Completion::last_completed() const {
 
 bool Completion::settled() const {
   const std::scoped_lock lock(mutex_);
-  return in_flight_.empty() && !failed_;
+  return in_flight_.empty() && (!failure_ || failure_->was_seen());
 }
 
 }  // namespace pewter::runtime

@@ -4,17 +4,20 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "pewter/runtime/buffer.h"
+#include "pewter/runtime/outcome.h"
 
 namespace pewter::runtime {
 
 /// What a task holds until it has completed.
 struct Task {
   std::uint64_t number = 0;
+  std::shared_ptr<Outcome> outcome;
   std::vector<Buffer> buffers;
   std::vector<std::function<void()>> handlers;
 };
@@ -31,7 +34,7 @@ class Completion {
 
   /// Notes a failure; the first one counts.
   void fail(const std::string& message);
-  /// Throws std::runtime_error with the first failure, and forgets it.
+  /// Throws std::runtime_error with the first failure that nobody has seen, and forgets it.
   void raise_failure();
 
   /// Waits until every task up to `task` has completed.
@@ -42,13 +45,14 @@ class Completion {
   bool settled() const;
 
  private:
+  void note_failure(std::shared_ptr<const Outcome> failure);
+
   mutable std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::deque<NS::SharedPtr<MTL::CommandBuffer>> in_flight_;
   std::uint64_t last_submitted_ = 0;
   std::uint64_t last_completed_ = 0;
-  bool failed_ = false;
-  std::string failure_;
+  std::shared_ptr<const Outcome> failure_;
 };
 
 }  // namespace pewter::runtime

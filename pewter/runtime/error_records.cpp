@@ -70,8 +70,8 @@ NS::SharedPtr<MTL::Buffer> ErrorRecords::for_open_task(Stream& stream) {
     buffer = take();
     open_[&stream] = {task, buffer};
   }
-  stream.on_completion([this, key = &stream, weak = stream.weak_from_this(), task, buffer] {
-    completed(key, weak, task, buffer);
+  stream.on_completion([this, key = &stream, outcome = stream.open_outcome(), task, buffer] {
+    completed(key, *outcome, task, buffer);
   });
   return buffer;
 }
@@ -92,14 +92,12 @@ NS::SharedPtr<MTL::Buffer> ErrorRecords::take() {
 }
 
 void ErrorRecords::completed(Stream* key,
-                             const std::weak_ptr<Stream>& stream,
+                             Outcome& outcome,
                              std::uint64_t task,
                              const NS::SharedPtr<MTL::Buffer>& buffer) {
   auto& records = *static_cast<Records*>(buffer->contents());
   if (records.count > 0) {
-    if (const auto alive = stream.lock()) {
-      alive->fail(described(records));
-    }
+    outcome.fail(described(records));
     records.count = 0;
   }
   const std::scoped_lock lock(mutex_);

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "pewter/runtime/outcome.h"
 #include "pewter/runtime/stream.h"
 
 namespace pewter::runtime {
@@ -29,7 +30,7 @@ class ErrorRecords {
 
   NS::SharedPtr<MTL::Buffer> take();
   void completed(Stream* key,
-                 const std::weak_ptr<Stream>& stream,
+                 Outcome& outcome,
                  std::uint64_t task,
                  const NS::SharedPtr<MTL::Buffer>& buffer);
 

@@ -68,6 +68,7 @@ struct Stream::State {
   NS::SharedPtr<MTL::BlitCommandEncoder> blit;
   std::uint64_t open_task = 1;
   Task task;
+  std::vector<std::shared_ptr<const Outcome>>* noted_tasks = nullptr;
   std::size_t operations = 0;
   // Of the buffers that the open command buffer uses.
   std::size_t bytes = 0;
@@ -125,7 +126,14 @@ MTL::CommandBuffer* Stream::command_buffer() {
     if (!state_->command_buffer) {
       throw std::runtime_error("[metal::Stream] the device gave no command buffer");
     }
-    state_->task = Task{.number = state_->open_task, .buffers = {}, .handlers = {}};
+    state_->task = Task{.number = state_->open_task,
+                        .outcome = std::make_shared<Outcome>(),
+                        .buffers = {},
+                        .handlers = {}};
+  }
+  if (state_->noted_tasks != nullptr &&
+      (state_->noted_tasks->empty() || state_->noted_tasks->back() != state_->task.outcome)) {
+    state_->noted_tasks->push_back(state_->task.outcome);
   }
   return state_->command_buffer.get();
 }
@@ -172,11 +180,13 @@ void Stream::use(const Buffer& buffer, Access access) {
   {
     const std::scoped_lock lock(details.mutex);
     std::erase_if(details.uses, [](const BlockDetails::Use& use) {
-      const auto stream = use.stream.lock();
-      return !stream || stream->state_->completion->last_completed() >= use.task;
+      const Outcome::State state = use.outcome->state();
+      return state == Outcome::State::Done ||
+             (state == Outcome::State::Failed && use.outcome->was_seen());
     });
     for (const BlockDetails::Use& use : details.uses) {
-      if (use.stream.lock().get() != this && (writes || use.writes)) {
+      if (use.outcome->state() == Outcome::State::Pending && (writes || use.writes) &&
+          use.stream.lock().get() != this) {
         others.push_back(use);
       }
     }
@@ -184,6 +194,9 @@ void Stream::use(const Buffer& buffer, Access access) {
   for (const BlockDetails::Use& use : others) {
     if (const auto stream = use.stream.lock()) {
       wait_for(*stream, use.task);
+    } else {
+      // Whoever destroyed the stream has submitted its work.
+      use.outcome->wait();
     }
   }
 
@@ -191,13 +204,13 @@ void Stream::use(const Buffer& buffer, Access access) {
   command_buffer();
   state_->task.buffers.push_back(buffer);
   const auto same = [&](const BlockDetails::Use& use) {
-    return use.task == state_->open_task && use.stream.lock().get() == this;
+    return use.outcome == state_->task.outcome;
   };
   const auto known = std::find_if(details.uses.begin(), details.uses.end(), same);
   if (known != details.uses.end()) {
     known->writes = known->writes || writes;
   } else {
-    details.uses.push_back({weak_from_this(), state_->open_task, writes});
+    details.uses.push_back({weak_from_this(), state_->open_task, writes, state_->task.outcome});
     state_->bytes += buffer.length();
   }
 }
@@ -275,6 +288,17 @@ void Stream::fail(const std::string& message) {
 std::uint64_t Stream::open_task() {
   const std::scoped_lock lock(state_->mutex);
   return state_->open_task;
+}
+
+std::shared_ptr<Outcome> Stream::open_outcome() {
+  const std::scoped_lock lock(state_->mutex);
+  command_buffer();
+  return state_->task.outcome;
+}
+
+void Stream::note_tasks(std::vector<std::shared_ptr<const Outcome>>* tasks) {
+  const std::scoped_lock lock(state_->mutex);
+  state_->noted_tasks = tasks;
 }
 
 MTL::SharedEvent* Stream::completion_event() const {

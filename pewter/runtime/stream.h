@@ -7,8 +7,10 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "pewter/runtime/buffer.h"
+#include "pewter/runtime/outcome.h"
 
 namespace pewter::runtime {
 
@@ -17,7 +19,8 @@ enum class Access { Read, Write };
 /// An ordered queue of work on the device, with the command buffer that is being filled.
 ///
 /// Work is encoded into the open command buffer and starts at commit(). The first failure sticks to
-/// the stream and surfaces at the next wait, once. Every call locks the stream; hold exclusive() to
+/// the stream and surfaces at the next wait, once, unless whoever depends on that command buffer
+/// has seen it. Every call locks the stream; hold exclusive() to
 /// keep several calls together.
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
@@ -70,19 +73,24 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// tasks are in flight.
   void commit();
   /// commit(), then waits for everything submitted. Throws std::runtime_error with the first
-  /// failure since the last wait, and forgets it.
+  /// failure that nobody has seen, and forgets it.
   void synchronize();
   /// Whether everything submitted has completed and nothing is open.
   bool idle();
 
-  /// Throws std::runtime_error with the first failure since the last wait, and forgets it; does not
-  /// wait.
+  /// Throws std::runtime_error with the first failure that nobody has seen, and forgets it; does
+  /// not wait.
   void raise_failure();
   /// Records a failure that the device cannot know of; the first one counts.
   void fail(const std::string& message);
 
   /// Numbers count up from 1 for each command buffer; that of the open one, or of the next.
   std::uint64_t open_task();
+  /// What becomes of the open command buffer, which is begun when there is none.
+  std::shared_ptr<Outcome> open_outcome();
+  /// Adds to `tasks`, until it is called with null, what becomes of each command buffer that
+  /// something is encoded into.
+  void note_tasks(std::vector<std::shared_ptr<const Outcome>>* tasks);
   /// Signalled by the device with the number of each task that completes.
   MTL::SharedEvent* completion_event() const;
   /// Makes later work of this stream wait until `other` has completed `task`, which is submitted

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "pewter/array/evaluation/dependence.h"
 #include "pewter/array/evaluation/generated_group.h"
 #include "pewter/array/evaluation/groups.h"
 #include "pewter/array/evaluation/tape.h"
@@ -50,10 +51,13 @@ class Evaluator {
     std::exception_ptr failure;
     try {
       for (const Group& group : groups_.in_order()) {
+        dependence_.begin(group);
         run_group(group);
+        dependence_.end();
       }
     } catch (...) {
       failure = std::current_exception();
+      dependence_.end();
     }
     for (const auto& [number, stream] : streams_) {
       stream->commit();
@@ -65,13 +69,20 @@ class Evaluator {
   }
 
  private:
+  /// Where a group is computed: all its members have the same.
   runtime::Stream& stream_of(const graph::Node& node) {
+    runtime::Stream& stream = known_stream(node.stream);
+    dependence_.note_tasks_of(stream);
+    return stream;
+  }
+
+  runtime::Stream& known_stream(std::uint32_t wanted) {
     for (const auto& [number, stream] : streams_) {
-      if (number == node.stream) {
+      if (number == wanted) {
         return *stream;
       }
     }
-    streams_.emplace_back(node.stream, graph::stream_with(node.stream));
+    streams_.emplace_back(wanted, graph::stream_with(wanted));
     return *streams_.back().second;
   }
 
@@ -176,7 +187,15 @@ class Evaluator {
       }
     }
     logging::detail("fusion", "{} has a kernel of its own", node.primitive->name());
-    node.primitive->encode(stream_of(node), node.inputs, outputs);
+    runtime::Stream& stream = stream_of(node);
+    const bool is_alone = node.primitive->may_fault();
+    if (is_alone) {
+      stream.commit();
+    }
+    node.primitive->encode(stream, node.inputs, outputs);
+    if (is_alone) {
+      stream.commit();
+    }
     if (!node.siblings) {
       release(node);
       return;
@@ -196,12 +215,14 @@ class Evaluator {
     node.inputs.clear();
     node.siblings.reset();
     node.primitive.reset();
+    dependence_.hand_to(node);
     node.is_available.store(true, std::memory_order_release);
   }
 
   std::recursive_mutex mutex_;  // guards the members below
   Tape tape_;
   Groups groups_;
+  Dependence dependence_;
   std::vector<std::pair<std::uint32_t, std::shared_ptr<runtime::Stream>>> streams_;
   std::vector<graph::NodePointer> released_;
 };
@@ -226,12 +247,14 @@ void ensure_available(const array& a) {
   if (!a.node().has_memory()) {
     schedule({&a, 1});
   }
+  raise_known_failure(a.node().origin());
 }
 
 void wait(const array& a) {
   const graph::Node& node = a.node();
   if (node.size > 0 && node.memory()) {
     node.memory().synchronize();
+    raise_failure(node.origin());
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pewter/runtime/buffer.h"
+#include "pewter/runtime/outcome.h"
 
 namespace pewter::graph {
 
@@ -71,6 +72,11 @@ struct Node : std::enable_shared_from_this<Node> {
   runtime::Buffer buffer;
   std::shared_ptr<std::byte[]> host;
   alignas(8) mutable std::array<std::byte, 8> here = {};
+
+  // What becomes of the task that fills the memory, and of the tasks before it that it depends on
+  // and that had not ended when it was encoded. Null when there are none.
+  std::shared_ptr<const runtime::Outcome> outcome;
+  std::shared_ptr<const std::vector<std::shared_ptr<const runtime::Outcome>>> earlier;
 
   // Scratch of the evaluation that has the number `mark`.
   std::uint64_t mark = 0;

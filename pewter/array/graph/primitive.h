@@ -33,6 +33,10 @@ class Primitive {
   /// std::invalid_argument, the default, when the result cannot be derived.
   virtual std::vector<array> apply(const std::vector<array>& inputs, std::uint32_t stream) const;
 
+  /// Whether it runs code of the user's, which may fault: then it is computed in a command buffer
+  /// of its own, so that its failure is nobody else's.
+  virtual bool may_fault() const { return false; }
+
   /// Its row of the table when it acts on each element by itself: then encode() is never called,
   /// but a kernel made for it and its neighbours.
   virtual const ops::Elementwise* elementwise() const { return nullptr; }

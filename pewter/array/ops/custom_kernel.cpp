@@ -72,6 +72,7 @@ class CustomKernelPrimitive final : public graph::Primitive {
         dtypes_(call.output_dtypes),
         init_value_(call.init_value) {}
   std::string_view name() const override { return text_.host_name; }
+  bool may_fault() const override { return true; }
   void encode(runtime::Stream& stream,
               std::span<const graph::NodePointer> inputs,
               std::span<graph::Node* const> outputs) const override {

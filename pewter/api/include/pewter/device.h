@@ -80,8 +80,8 @@ PEWTER_EXPORT Stream new_thread_local_stream(Device device = default_device());
 /// Ends the streams that the calling thread made, after their work. Their names are not used again.
 PEWTER_EXPORT void clear_streams();
 
-/// Waits until everything submitted to the stream is done. Throws std::runtime_error with what
-/// failed on it since the last wait.
+/// Waits until everything submitted to the stream is done. Throws std::runtime_error with the first
+/// failure on it that has not been thrown by an array or an earlier wait.
 PEWTER_EXPORT void synchronize(Stream stream);
 PEWTER_EXPORT void synchronize();
 

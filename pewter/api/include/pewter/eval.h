@@ -12,9 +12,10 @@ namespace pewter {
 /// Computes the arrays and waits for them. With none it does nothing, whatever is in flight.
 ///
 /// Throws what an operation throws when it is scheduled (a kernel that does not compile, memory
-/// that is refused) or what the device failed with. What stands before it is computed all the same;
-/// what stands behind it stays lazy, and may be evaluated later. Throws std::invalid_argument while
-/// a function is traced.
+/// that is refused): what stands before it is computed all the same; what stands behind it stays
+/// lazy, and may be evaluated later. Throws std::runtime_error with what the device failed with: an
+/// array that was not computed for it, or that depends on one, throws the same whenever it is read
+/// or evaluated, and no other array does. Throws std::invalid_argument while a function is traced.
 PEWTER_EXPORT void eval(const std::vector<array>& arrays);
 template <std::same_as<array>... Arrays>
 void eval(const array& first, const Arrays&... others) {
