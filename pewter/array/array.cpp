@@ -129,10 +129,16 @@ array array::empty(Shape shape, Dtype dtype, Placement placement) {
 }
 
 const Shape& array::shape() const {
+  ops::note_lengths_read(*node_);
   return node_->shape;
 }
 
+std::size_t array::ndim() const {
+  return node_->shape.size();
+}
+
 const Strides& array::strides() const {
+  ops::note_lengths_read(*node_);
   return node_->strides;
 }
 
@@ -145,14 +151,17 @@ Placement array::placement() const {
 }
 
 std::size_t array::size() const {
+  ops::note_lengths_read(*node_);
   return node_->size;
 }
 
 std::int64_t array::offset() const {
+  ops::note_lengths_read(*node_);
   return node_->offset;
 }
 
 bool array::row_contiguous() const {
+  ops::note_lengths_read(*node_);
   return node_->is_row_contiguous;
 }
 
@@ -172,6 +181,7 @@ array array::slice(std::int64_t start,
     throw std::invalid_argument("[array::slice] a step of 0");
   }
 
+  const ops::LengthsScope lengths_are_repeated;
   const graph::Range range = graph::slice_range(start, stop, step, shape()[axis]);
   Shape lengths = shape();
   Strides steps = strides();
@@ -184,6 +194,7 @@ array array::slice(std::int64_t start,
 }
 
 array array::transposed() const {
+  const ops::LengthsScope lengths_are_repeated;
   Shape lengths(shape().rbegin(), shape().rend());
   Strides steps(strides().rbegin(), strides().rend());
   return ops::traced_view(graph::make_view(node_, std::move(lengths), std::move(steps), 0), *this,

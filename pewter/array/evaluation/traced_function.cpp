@@ -51,6 +51,7 @@ Trace::Trace(const ArrayFunction& function, const std::vector<array>& inputs) {
   {
     const ops::TraceScope scope;
     outputs = function(placeholders);
+    reads_lengths_ = scope.reads_lengths();
   }
   for (const array& output : outputs) {
     output_places_.push_back(record(output.node_pointer()));
@@ -126,10 +127,16 @@ bool Trace::fits(const std::vector<array>& inputs, bool shapeless) const {
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const graph::Node& traced = *steps_[i].node;
-    const bool fits = inputs[i].dtype() == traced.dtype &&
-                      inputs[i].ndim() == traced.shape.size() &&
-                      (shapeless || inputs[i].shape() == traced.shape);
-    if (!fits) {
+    if (inputs[i].dtype() != traced.dtype || inputs[i].ndim() != traced.shape.size()) {
+      return false;
+    }
+  }
+  return (shapeless && !reads_lengths_) || has_lengths_of(inputs);
+}
+
+bool Trace::has_lengths_of(const std::vector<array>& inputs) const {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].shape() != steps_[i].node->shape) {
       return false;
     }
   }
@@ -168,7 +175,7 @@ graph::NodePointer Trace::repeat_step(const Step& step,
   return node;
 }
 
-std::vector<array> Trace::repeat(const std::vector<array>& inputs, bool shapeless) const {
+std::vector<array> Trace::repeat(const std::vector<array>& inputs, bool derives_shapes) const {
   std::vector<graph::NodePointer> made;
   made.reserve(steps_.size());
   for (const array& input : inputs) {
@@ -177,7 +184,7 @@ std::vector<array> Trace::repeat(const std::vector<array>& inputs, bool shapeles
   std::vector<std::pair<const graph::Siblings*, std::shared_ptr<graph::Siblings>>> siblings;
   for (std::size_t i = argument_count_; i < steps_.size(); ++i) {
     const Step& step = steps_[i];
-    if (shapeless) {
+    if (derives_shapes) {
       std::vector<array> sources_now;
       const std::vector<graph::NodePointer> old = sources(*step.node);
       for (std::size_t k = 0; k < step.inputs.size(); ++k) {
@@ -229,12 +236,15 @@ std::vector<array> TracedFunction::call(const std::vector<array>& inputs) {
       }
     }
   }
-  if (!trace) {
-    trace = std::make_shared<const Trace>(function_, inputs);
-    const std::scoped_lock lock(mutex_);
-    traces_.push_back(trace);
+  if (trace) {
+    return trace->repeat(inputs, !trace->has_lengths_of(inputs));
   }
-  return trace->repeat(inputs, shapeless_);
+  trace = std::make_shared<const Trace>(function_, inputs);
+  // What cannot derive its shape is refused at the first call already.
+  std::vector<array> outputs = trace->repeat(inputs, shapeless_);
+  const std::scoped_lock lock(mutex_);
+  traces_.push_back(std::move(trace));
+  return outputs;
 }
 
 bool is_tracing_enabled() {

@@ -17,9 +17,13 @@ class Trace {
   /// Runs the function's body. Throws what it throws.
   Trace(const ArrayFunction& function, const std::vector<array>& inputs);
 
-  /// Whether it can be repeated with these.
+  /// Whether it can be repeated with these: with others than the traced lengths only if shapeless
+  /// and if nothing that it records may depend on them.
   bool fits(const std::vector<array>& inputs, bool shapeless) const;
-  std::vector<array> repeat(const std::vector<array>& inputs, bool shapeless) const;
+  bool has_lengths_of(const std::vector<array>& inputs) const;
+  /// With `derives_shapes` every operation finds the shape of its result again. Throws
+  /// std::invalid_argument for one that cannot.
+  std::vector<array> repeat(const std::vector<array>& inputs, bool derives_shapes) const;
 
  private:
   struct Step {
@@ -41,6 +45,7 @@ class Trace {
   std::size_t argument_count_ = 0;
   std::vector<std::size_t> output_places_;
   std::vector<array> frozen_outputs_;
+  bool reads_lengths_ = false;
 };
 
 /// A function whose body runs only when no trace fits. Safe to call from any thread.

@@ -131,6 +131,7 @@ array reduce(
     throw std::invalid_argument(fmt::format("[{}] no elements along the axes of the shape {}",
                                             origin, graph::to_text(a.shape())));
   }
+  const LengthsScope lengths_are_repeated;
   const ReductionTypes types = types_of(kind, a.dtype());
   array result = a;
   if (kind == ReductionKind::And || kind == ReductionKind::Or) {

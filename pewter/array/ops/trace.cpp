@@ -22,6 +22,8 @@ namespace pewter::ops {
 namespace {
 
 thread_local int tracing_depth = 0;
+thread_local int lengths_depth = 0;
+thread_local bool lengths_were_read = false;
 
 /// How a view came about.
 class ViewPrimitive final : public graph::Primitive {
@@ -55,11 +57,31 @@ bool is_tracing() {
 }
 
 TraceScope::TraceScope() {
-  ++tracing_depth;
+  if (tracing_depth++ == 0) {
+    lengths_were_read = false;
+  }
 }
 
 TraceScope::~TraceScope() {
   --tracing_depth;
+}
+
+bool TraceScope::reads_lengths() const {  // NOLINT(readability-convert-member-functions-to-static)
+  return lengths_were_read;
+}
+
+void note_lengths_read(const graph::Node& node) {
+  if (tracing_depth > 0 && lengths_depth == 0 && !node.has_memory()) {
+    lengths_were_read = true;
+  }
+}
+
+LengthsScope::LengthsScope() {
+  ++lengths_depth;
+}
+
+LengthsScope::~LengthsScope() {
+  --lengths_depth;
 }
 
 void remember_view(graph::Node& view,

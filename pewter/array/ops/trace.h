@@ -25,6 +25,24 @@ class TraceScope {
   ~TraceScope();
   TraceScope(const TraceScope&) = delete;
   TraceScope& operator=(const TraceScope&) = delete;
+
+  /// Whether something has looked at the lengths of a lazy array since it began: what was recorded
+  /// may then be wrong for other lengths.
+  bool reads_lengths() const;
+};
+
+/// Called by whatever tells the lengths of an array, or what follows from them.
+void note_lengths_read(const graph::Node& node);
+
+/// While it lives, the calling thread may look at lengths: for operations whose primitives look at
+/// them again when they are applied to other inputs, and that depend on them in no other way. An
+/// operation that does not have it is traced anew for other lengths.
+class LengthsScope {
+ public:
+  LengthsScope();
+  ~LengthsScope();
+  LengthsScope(const LengthsScope&) = delete;
+  LengthsScope& operator=(const LengthsScope&) = delete;
 };
 
 /// Makes a view remember how it came about: `repeat` makes the same view of another array.

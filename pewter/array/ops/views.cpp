@@ -121,14 +121,14 @@ void expect_slice(const array& a, const Shape& start, const Shape& stop, const S
 }  // namespace
 
 array reshape(const array& a, Shape shape, StreamOrDevice s) {
+  const ops::LengthsScope lengths_are_repeated;
   const array input = ops::viewable(a);
   const Shape lengths = completed(shape, input.size(), input.shape());
   Strides strides;
   if (!reshaped_strides(input.node(), lengths, strides)) {
-    return reshape(contiguous(input, s), lengths, s);
+    return reshape(contiguous(input, s), std::move(shape), s);
   }
   auto view = graph::make_view(input.node_pointer(), lengths, std::move(strides), 0);
-  // A reshape to fixed lengths says nothing about other shapes, unless one is left open.
   return ops::traced_view(
       std::move(view), input, "reshape",
       [shape = std::move(shape), s](const array& other) { return reshape(other, shape, s); });
@@ -164,6 +164,7 @@ array unflatten(const array& a, int axis, const Shape& shape, StreamOrDevice s) 
 }
 
 array squeeze(const array& a, const Axes& axes, StreamOrDevice /*s*/) {
+  const ops::LengthsScope lengths_are_repeated;
   std::vector<bool> gone(a.ndim(), false);
   for (const int axis : axes) {
     const std::size_t position = graph::checked_axis("squeeze", axis, a.ndim());
@@ -204,6 +205,7 @@ array squeeze(const array& a, StreamOrDevice s) {
 }
 
 array expand_dims(const array& a, const Axes& axes, StreamOrDevice /*s*/) {
+  const ops::LengthsScope lengths_are_repeated;
   const std::size_t rank = a.ndim() + axes.size();
   std::vector<bool> is_new(rank, false);
   for (const int axis : axes) {
@@ -232,6 +234,7 @@ array expand_dims(const array& a, int axis, StreamOrDevice s) {
 }
 
 array transpose(const array& a, const Axes& axes, StreamOrDevice /*s*/) {
+  const ops::LengthsScope lengths_are_repeated;
   const std::vector<std::size_t> order = permutation(a, axes);
   Shape shape;
   Strides strides;
@@ -310,6 +313,7 @@ array slice(const array& a,
             const Shape& stop,
             const Shape& strides,
             StreamOrDevice /*s*/) {
+  const ops::LengthsScope lengths_are_repeated;
   expect_slice(a, start, stop, strides);
   Shape shape = a.shape();
   Strides steps = a.strides();

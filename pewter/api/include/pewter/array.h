@@ -117,7 +117,7 @@ class PEWTER_EXPORT array {  // NOLINT(readability-identifier-naming): the name 
   const Strides& strides() const;
   Dtype dtype() const;
   Placement placement() const;
-  std::size_t ndim() const { return shape().size(); }
+  std::size_t ndim() const;
   /// Number of elements; 1 for rank 0.
   std::size_t size() const;
   std::size_t itemsize() const { return size_of(dtype()); }

@@ -35,7 +35,10 @@ using ArrayFunction = std::function<std::vector<array>(const std::vector<array>&
 
 /// A function with the results of `function`, whose body runs only at the first call and after the
 /// number of inputs, a type, a rank or, unless `shapeless`, a shape has changed; other calls repeat
-/// the recorded operations. Arrays that the function captures are frozen as they were then.
+/// the recorded operations. Arrays that the function captures are frozen as they were then. With
+/// `shapeless` the body runs for each combination of lengths all the same when it, or an operation
+/// in it, looks at them; others than transpose, expand_dims, squeeze with axes, slice, reshape,
+/// sum, prod, all, any and those that act on each element do.
 ///
 /// Calling it throws std::invalid_argument when the body evaluates an array, and, if `shapeless`,
 /// when an operation in it cannot derive its result from other shapes.

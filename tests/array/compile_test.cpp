@@ -1,0 +1,132 @@
+#include <doctest/doctest.h>
+#include <pewter/eval.h>
+#include <pewter/fast.h>
+#include <pewter/ops.h>
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tests/array/reference.h"
+
+using namespace pewter;
+using namespace pewter::test;
+
+namespace {
+
+using Unary = std::function<array(const array&)>;
+
+struct Shapes {
+  Shape traced;
+  Shape other;
+};
+
+array counted(const Shape& shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t length : shape) {
+    count *= length;
+  }
+  return reshape(arange(0.0, static_cast<double>(count), 1.0, Dtype::Float32), shape);
+}
+
+/// Checks a function that was compiled without shapes, with lengths that it was not traced with
+/// and then again with those that it was. Gives how often its body ran.
+int check_shapeless(const Unary& function, const Shapes& shapes) {
+  int runs = 0;
+  const ArrayFunction compiled = compile(
+      [&](const std::vector<array>& inputs) {
+        ++runs;
+        return std::vector<array>{function(inputs[0])};
+      },
+      true);
+  for (const Shape& shape : {shapes.traced, shapes.other, shapes.traced, shapes.other}) {
+    const array x = counted(shape);
+    const array expected = function(x);
+    const array got = compiled({x})[0];
+    CHECK(got.shape() == expected.shape());
+    CHECK(read(got) == read(expected));
+  }
+  return runs;
+}
+
+}  // namespace
+
+TEST_CASE("shapeless functions that depend on lengths are right for other lengths") {
+  const auto check = [](const char* name, const Shapes& shapes, const Unary& function) {
+    CAPTURE(name);
+    check_shapeless(function, shapes);
+  };
+  check("mean", {{2, 3}, {4, 5}}, [](const array& x) { return mean(x); });
+  check("mean of rows", {{2, 3}, {4, 5}}, [](const array& x) { return mean(x, -1); });
+  check("var", {{2, 3}, {4, 5}}, [](const array& x) { return var(x, 0); });
+  check("std", {{2, 3}, {4, 5}}, [](const array& x) { return pewter::std(x); });
+  check("max", {{2, 3}, {4, 5}}, [](const array& x) { return max(x, 1); });
+  check("matmul", {{4, 3}, {2, 6}}, [](const array& x) { return matmul(x, transpose(x)); });
+  check("softmax", {{4, 6}, {6, 4}}, [](const array& x) { return softmax(x, 0); });
+  check("softmax of rows", {{4, 6}, {6, 4}}, [](const array& x) { return softmax(x, -1); });
+  check("topk", {{4, 6}, {2, 9}}, [](const array& x) { return topk(x, 2); });
+  check("roll", {{6}, {9}}, [](const array& x) { return roll(x, 2); });
+  check("split", {{4, 2}, {8, 3}}, [](const array& x) { return split(x, 2)[1]; });
+  check("zeros_like", {{2, 3}, {4, 5}}, [](const array& x) { return zeros_like(x) + x; });
+  check("flatten", {{2, 3}, {4, 5}}, [](const array& x) { return flatten(x); });
+  check("repeat", {{2, 3}, {4, 5}}, [](const array& x) { return repeat(x, 2, 0); });
+  check("tile", {{2, 3}, {4, 5}}, [](const array& x) { return tile(x, {2, 2}); });
+  check("tril", {{3, 3}, {4, 5}}, [](const array& x) { return tril(x); });
+  check("inner", {{2, 3}, {4, 5}}, [](const array& x) { return inner(x, x); });
+  check("cumsum", {{2, 3}, {4, 5}}, [](const array& x) { return cumsum(x, 1); });
+  check("sort", {{2, 3}, {4, 5}}, [](const array& x) { return sort(-x, 0); });
+  check("squeeze", {{1, 3}, {4, 5}}, [](const array& x) { return squeeze(x); });
+  check("broadcast_to", {{3, 4}, {1, 4}}, [](const array& x) { return broadcast_to(x, {3, 4}); });
+  check("contiguous", {{1, 4}, {3, 5}}, [](const array& x) { return contiguous(transpose(x)); });
+  check("quantize", {{4, 64}, {2, 128}}, [](const array& x) { return quantize(x)[1]; });
+  check("attention", {{1, 1, 4, 8}, {1, 1, 6, 8}}, [](const array& x) {
+    return fast::scaled_dot_product_attention(x, x, x, 0.125F, "causal");
+  });
+  check("lengths that the body reads", {{2, 3}, {4, 5}},
+        [](const array& x) { return x * static_cast<float>(x.shape()[1]); });
+}
+
+TEST_CASE("a shapeless function that does not depend on lengths is traced once") {
+  const auto runs = [](const Shapes& shapes, const Unary& function) {
+    return check_shapeless(function, shapes);
+  };
+  CHECK(runs({{2, 3}, {4, 5}}, [](const array& x) { return exp(-x) + 1.0F; }) == 1);
+  CHECK(runs({{2, 3}, {4, 5}}, [](const array& x) { return x / sum(x, -1, true); }) == 1);
+  CHECK(runs({{2, 3, 4}, {3, 2, 1}}, [](const array& x) { return sum(x, Axes{0, 2}); }) == 1);
+  CHECK(runs({{2, 3}, {4, 5}}, [](const array& x) { return transpose(x) * 2.0F; }) == 1);
+  CHECK(runs({{1, 6}, {4, 6}}, [](const array& x) { return reshape(transpose(x), {-1, 3}); }) == 1);
+  CHECK(runs({{2, 6}, {4, 6}}, [](const array& x) { return reshape(transpose(x), {-1, 3}); }) == 1);
+  CHECK(runs({{5}, {8}}, [](const array& x) { return slice(x, {-3}, {100}) + 1.0F; }) == 1);
+  CHECK(runs({{5}, {8}}, [](const array& x) { return squeeze(expand_dims(x, 0), 0) + x; }) == 1);
+  CHECK(runs({{5}, {8}}, [](const array& x) { return where(x > 3.0F, x, -x); }) == 1);
+}
+
+TEST_CASE("operations that cannot be compiled shapeless say so by name, at every call") {
+  const auto text_of = [](const Unary& function) {
+    const ArrayFunction compiled = compile(
+        [&](const std::vector<array>& inputs) { return std::vector<array>{function(inputs[0])}; },
+        true);
+    std::string first;
+    for (int i = 0; i < 2; ++i) {
+      try {
+        compiled({ones({4, 64})});
+        return std::string("nothing was thrown");
+      } catch (const std::invalid_argument& error) {
+        first = error.what();
+      }
+    }
+    return first;
+  };
+  const std::string rest =
+      " cannot derive its result from other shapes; compile the function without shapeless";
+  CHECK(text_of([](const array& x) { return slice_update(x, array(1.0F), {0, 0}, {2, 2}); }) ==
+        "[compile] slice_update" + rest);
+  CHECK(text_of([](const array& x) {
+          fast::CustomKernelCall call;
+          call.inputs = {x};
+          call.output_shapes = {{1}};
+          call.output_dtypes = {Dtype::Float32};
+          return fast::metal_kernel("first", {"a"}, {"out"}, "out[0] = a[0];")(call)[0];
+        }) == "[compile] custom_kernel_first_float_float" + rest);
+}
