@@ -80,11 +80,18 @@ array::array(const std::vector<double>& values, Shape shape, Placement placement
 array array::adopt(void* memory, Shape shape, Dtype dtype, std::function<void()> release) {
   const std::size_t count = graph::element_count(shape, size_of(dtype));
   const std::size_t bytes = count * size_of(dtype);
+  if (memory == nullptr && bytes > 0) {
+    throw std::invalid_argument(
+        fmt::format("[array::adopt] a null pointer for the shape {}, which has {} elements",
+                    graph::to_text(shape), count));
+  }
   runtime::Buffer adopted =
       bytes > 0 ? runtime::allocator().adopt(memory, bytes, release) : runtime::Buffer();
   if (!adopted) {
     array copied(memory, count, dtype, std::move(shape), Placement::Device);
-    std::exchange(release, nullptr)();
+    if (release) {
+      release();
+    }
     return copied;
   }
   auto node = std::make_shared<graph::Node>();

@@ -1,9 +1,11 @@
 #include "pewter/runtime/block_source.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <utility>
 
 #include "pewter/runtime/autorelease_scope.h"
+#include "pewter/runtime/device.h"
 
 namespace pewter::runtime {
 namespace {
@@ -66,6 +68,12 @@ std::unique_ptr<Block> BlockSource::adopt(void* memory,
                                           std::function<void()> release) {
   std::unique_ptr<Block> block;
   if (device_ != nullptr) {
+    // Refused here because it is nobody's mistake: the device would put it into the log.
+    const bool is_acceptable = reinterpret_cast<std::uintptr_t>(memory) % page_size() == 0 &&
+                               length % page_size() == 0 && length <= device_->maxBufferLength();
+    if (!is_acceptable) {
+      return nullptr;
+    }
     const AutoreleaseScope scope;
     block = block_of(device_->newBuffer(memory, length, kOptions, nullptr));
   } else {

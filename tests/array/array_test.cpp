@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "pewter/runtime/allocator.h"
+#include "tests/support/log_capture.h"
 
 using pewter::array;
 using pewter::Dtype;
@@ -117,7 +118,25 @@ TEST_CASE("a vector of bools makes an array, a character does not") {
   CHECK(!std::is_constructible_v<array, char>);
 }
 
+TEST_CASE("memory that the device does not take as it is is copied, without a word in the log") {
+  const pewter::test::LogCapture log;
+  std::vector<float> values = {0, 1, 2, 3};
+  bool is_released = false;
+  const array copied =
+      array::adopt(values.data() + 1, {3}, Dtype::Float32, [&] { is_released = true; });
+  const array without_release = array::adopt(values.data() + 1, {3}, Dtype::Float32, {});
+  const array empty = array::adopt(nullptr, {0}, Dtype::Float32, {});
+  CHECK(is_released);
+  CHECK(copied.to_vector<float>() == std::vector<float>{1, 2, 3});
+  CHECK(without_release.to_vector<float>() == std::vector<float>{1, 2, 3});
+  CHECK(empty.size() == 0);
+  CHECK(log.lines().empty());
+}
+
 TEST_CASE("misuse of an array is refused with the reason") {
+  CHECK_THROWS_WITH_AS(array::adopt(nullptr, {3}, Dtype::Float32, {}),
+                       "[array::adopt] a null pointer for the shape [3], which has 3 elements",
+                       std::invalid_argument);
   CHECK_THROWS_WITH_AS(array(counted(5), Shape{2, 3}),
                        "[array] 5 values for the shape [2, 3], which has 6", std::invalid_argument);
   CHECK_THROWS_WITH_AS(array::empty({2, -1}, Dtype::Bool),

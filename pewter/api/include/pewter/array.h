@@ -98,7 +98,8 @@ class PEWTER_EXPORT array {  // NOLINT(readability-identifier-naming): the name 
   array(const Scalar& value, Dtype dtype);
 
   /// Memory of the caller's, row contiguous, without a copy when the device takes it as it is (page
-  /// aligned, whole pages), else with one. `release` is called when nothing uses it any more.
+  /// aligned, whole pages), else with one. `release`, if there is one, is called when nothing
+  /// uses the memory any more. Throws std::invalid_argument for a null pointer to elements.
   static array adopt(void* memory, Shape shape, Dtype dtype, std::function<void()> release);
 
   /// An array of rank 0.
