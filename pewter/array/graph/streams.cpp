@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <atomic>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -26,6 +27,8 @@ struct Entry {
 struct Registry {
   std::mutex mutex;
   std::deque<Entry> entries;  // guarded by mutex
+  /// How often streams were ended.
+  std::atomic<std::uint64_t> ends = 0;
 
   static Registry& instance() {
     // Never destroyed: threads may end after main.
@@ -38,6 +41,8 @@ struct Registry {
 struct ThreadStreams {
   Device device{runtime::device_available() ? DeviceType::Gpu : DeviceType::Cpu};
   std::array<int, 2> defaults = {-1, -1};
+  /// Registry::ends when the defaults were last seen to be there.
+  std::uint64_t ends_seen = 0;
   std::vector<int> made;
   std::map<std::uint32_t, std::shared_ptr<runtime::Stream>> own;
 
@@ -64,9 +69,30 @@ struct ThreadStreams {
     own.clear();
     made.clear();
     defaults = {-1, -1};
+    if (!ends) {
+      return;
+    }
+    registry.ends.fetch_add(1, std::memory_order_acq_rel);
+    std::erase(released, nullptr);
     for (const auto& stream : released) {
-      if (ends && stream) {
-        stream->synchronize();
+      stream->wait_on_host(stream->open_task());
+    }
+    for (const auto& stream : released) {
+      stream->synchronize();
+    }
+  }
+
+  void replace_ended() {
+    Registry& registry = Registry::instance();
+    const std::uint64_t ends = registry.ends.load(std::memory_order_acquire);
+    if (ends == ends_seen) {
+      return;
+    }
+    ends_seen = ends;
+    const std::scoped_lock lock(registry.mutex);
+    for (int& number : defaults) {
+      if (number >= 0 && registry.entries[static_cast<std::size_t>(number)].has_ended) {
+        number = -1;
       }
     }
   }
@@ -81,12 +107,16 @@ ThreadStreams& thread_streams() {
 
 std::shared_ptr<runtime::Stream> stream_with(std::uint32_t number) {
   Registry& registry = Registry::instance();
-  const std::scoped_lock lock(registry.mutex);
-  if (number >= registry.entries.size() || registry.entries[number].has_ended) {
-    throw std::runtime_error(
-        fmt::format("[eval] stream {} does not exist, or was ended by "
-                    "clear_streams",
-                    number));
+  std::unique_lock lock(registry.mutex);
+  if (number < registry.entries.size() && registry.entries[number].has_ended) {
+    // Graphs outlive the streams that they were built for.
+    const DeviceType type = registry.entries[number].device.type;
+    lock.unlock();
+    number = static_cast<std::uint32_t>(thread_stream(type).index);
+    lock.lock();
+  }
+  if (number >= registry.entries.size()) {
+    throw std::runtime_error(fmt::format("[eval] there is no stream {}", number));
   }
   Entry& entry = registry.entries[number];
   auto& stream = entry.use == StreamUse::EachThread ? thread_streams().own[number] : entry.stream;
@@ -112,7 +142,9 @@ Device& thread_device() {
 
 Stream thread_stream(DeviceType type) {
   const Device device(type);
-  int& number = thread_streams().defaults[static_cast<std::size_t>(type)];
+  ThreadStreams& mine = thread_streams();
+  mine.replace_ended();
+  int& number = mine.defaults[static_cast<std::size_t>(type)];
   if (number < 0) {
     number = make_stream(device, StreamUse::AnyThread).index;
   }
@@ -120,7 +152,10 @@ Stream thread_stream(DeviceType type) {
 }
 
 void set_thread_stream(Stream stream) {
-  thread_streams().defaults[static_cast<std::size_t>(stream.device.type)] = stream.index;
+  ThreadStreams& mine = thread_streams();
+  // It may have ended since it was the default before.
+  mine.ends_seen = 0;
+  mine.defaults[static_cast<std::size_t>(stream.device.type)] = stream.index;
 }
 
 void end_thread_streams() {
@@ -134,6 +169,10 @@ void expect_stream(const char* origin, Stream stream) {
       registry.entries[static_cast<std::size_t>(stream.index)].device != stream.device) {
     throw std::invalid_argument(
         fmt::format("[{}] there is no stream {} on that device", origin, stream.index));
+  }
+  if (registry.entries[static_cast<std::size_t>(stream.index)].has_ended) {
+    throw std::invalid_argument(
+        fmt::format("[{}] stream {} was ended by clear_streams", origin, stream.index));
   }
 }
 

@@ -10,8 +10,8 @@
 /// The streams that programs name by number. Safe to use from any thread.
 namespace pewter::graph {
 
-/// The runtime's stream behind a number, made at its first use. Throws std::runtime_error without
-/// a device, and for a stream that was ended.
+/// The runtime's stream behind a number, made at its first use; the calling thread's default stream
+/// on the same device when that one has ended. Throws std::runtime_error without a device.
 std::shared_ptr<runtime::Stream> stream_with(std::uint32_t number);
 
 /// Who may use a stream that is made.
@@ -20,12 +20,15 @@ Stream make_stream(Device device, StreamUse use);
 
 /// The calling thread's defaults.
 Device& thread_device();
+/// A default that has ended is replaced.
 Stream thread_stream(DeviceType type);
 void set_thread_stream(Stream stream);
-/// Ends the streams that the calling thread made.
+/// Ends the streams that the calling thread made, after their work. Throws the first failure of
+/// theirs that nobody has seen.
 void end_thread_streams();
 
-/// Throws std::invalid_argument, tagged with `origin`, for a number that was never given out.
+/// Throws std::invalid_argument, tagged with `origin`, for a number that was never given out and
+/// for a stream that has ended.
 void expect_stream(const char* origin, Stream stream);
 
 }  // namespace pewter::graph

@@ -77,7 +77,10 @@ PEWTER_EXPORT Stream new_stream(Device device = default_device());
 PEWTER_EXPORT Stream new_thread_unsafe_stream(Device device = default_device());
 /// One stream for each thread under one name.
 PEWTER_EXPORT Stream new_thread_local_stream(Device device = default_device());
-/// Ends the streams that the calling thread made, after their work. Their names are not used again.
+/// Ends the streams that the calling thread made, after their work. Their names are not used again,
+/// and refused with std::invalid_argument; a thread whose default it was gets another one, and lazy
+/// arrays that were to be computed on one are computed on the default of who evaluates them. Throws
+/// std::runtime_error with a failure on one of them that nobody has seen.
 PEWTER_EXPORT void clear_streams();
 
 /// Waits until everything submitted to the stream is done. Throws std::runtime_error with the first
