@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <complex>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -246,6 +247,47 @@ TEST_CASE("mentions are whole identifiers outside comments") {
   CHECK(ops::mentions("int a = max_shape[0];", "max_shape"));
   CHECK(!ops::mentions("int a = max_shape[0];", "x_shape"));
   CHECK(!ops::mentions("// grid_size\n/* grid_size */ \"grid_size\"", "grid_size"));
+  CHECK(!ops::mentions("char c = 'grid_size';", "grid_size"));
+  CHECK(ops::mentions("int a = 1'000; grid_size; int b = 0xF'F'F;", "grid_size"));
+}
+
+TEST_CASE("metal_kernel: numbers may have digits set apart") {
+  const auto kernel = metal_kernel("apart", {}, {"out"}, R"(
+      int large = 1'000'000 + 0x1'0;
+      out[thread_position_in_grid.x] = large + thread_position_in_grid.x;)");
+  CHECK(kernel(simple_call({}, Dtype::Int32, 2))[0].to_vector<std::int32_t>() ==
+        std::vector<std::int32_t>{1000016, 1000017});
+}
+
+TEST_CASE("metal_kernel: complex numbers have the usual operators") {
+  using Complex = std::complex<float>;
+  const auto kernel = metal_kernel("complex", {"a", "b"}, {"out"}, R"(
+      threadgroup complex64_t shared[1];
+      complex64_t x = a[0], y = b[0];
+      out[0] = x / y;
+      out[1] = -a[0] + (+y);
+      out[2] = complex64_t(x != y, x == y);
+      complex64_t z = x;
+      z += y; z -= 1.0f; z *= y; z /= x;
+      out[3] = z;
+      out[4] = x; out[4] += y; out[4] -= 1.0f; out[4] *= y; out[4] /= x;
+      shared[0] = x; shared[0] += y; shared[0] -= 1.0f; shared[0] *= y; shared[0] /= x;
+      out[5] = shared[0];
+      out[6] = 2 * x - y / 2;
+      out[7] = complex64_t((x < y) + 2 * (x > y), (x <= y) + 2 * (x >= y));)");
+  const Complex x(3, -4);
+  const Complex y(1, 2);
+  CustomKernelCall call = simple_call(
+      {array(std::vector<Complex>{x}), array(std::vector<Complex>{y})}, Dtype::Complex64, 8);
+  call.grid = {1, 1, 1};
+  const std::vector<Complex> got = kernel(call)[0].to_vector<Complex>();
+  const Complex assigned = (x + y - 1.0F) * y / x;
+  const std::vector<Complex> expected = {
+      x / y, -x + y, {1, 0}, assigned, assigned, assigned, 2.0F * x - y / 2.0F, {2, 2}};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CAPTURE(i);
+    CHECK(std::abs(got[i] - expected[i]) < 1e-5F);
+  }
 }
 
 TEST_CASE("a compiled function repeats views, reductions and captured arrays") {

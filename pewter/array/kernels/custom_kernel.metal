@@ -18,7 +18,40 @@ inline complex64_t operator-(complex64_t a, complex64_t b) { return complex64_t(
 inline complex64_t operator*(complex64_t a, complex64_t b) {
   return complex64_t(a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real);
 }
+inline complex64_t operator/(complex64_t a, complex64_t b) {
+  // Scaled by the larger part, so that squares do not overflow.
+  const float scale = 1.0f / max(fabs(b.real), fabs(b.imag));
+  const float real = b.real * scale;
+  const float imag = b.imag * scale;
+  const float over = scale / (real * real + imag * imag);
+  return complex64_t((a.real * real + a.imag * imag) * over, (a.imag * real - a.real * imag) * over);
+}
+inline complex64_t operator+(complex64_t a) { return a; }
 inline bool operator==(complex64_t a, complex64_t b) { return a.real == b.real && a.imag == b.imag; }
+inline bool operator!=(complex64_t a, complex64_t b) { return !(a == b); }
+// By the real part, then by the imaginary one.
+inline bool operator<(complex64_t a, complex64_t b) {
+  return a.real < b.real || (a.real == b.real && a.imag < b.imag);
+}
+inline bool operator>(complex64_t a, complex64_t b) { return b < a; }
+inline bool operator<=(complex64_t a, complex64_t b) { return a < b || a == b; }
+inline bool operator>=(complex64_t a, complex64_t b) { return b <= a; }
+
+#define PEWTER_ASSIGNMENT(space, op)                                            \
+  inline space complex64_t& operator op##=(space complex64_t& a, complex64_t b) { \
+    a = complex64_t(a) op b;                                                    \
+    return a;                                                                   \
+  }
+#define PEWTER_ASSIGNMENTS(space) \
+  PEWTER_ASSIGNMENT(space, +)     \
+  PEWTER_ASSIGNMENT(space, -)     \
+  PEWTER_ASSIGNMENT(space, *)     \
+  PEWTER_ASSIGNMENT(space, /)
+PEWTER_ASSIGNMENTS(thread)
+PEWTER_ASSIGNMENTS(device)
+PEWTER_ASSIGNMENTS(threadgroup)
+#undef PEWTER_ASSIGNMENTS
+#undef PEWTER_ASSIGNMENT
 
 template <typename T, typename U>
 inline T ceildiv(T a, U b) { return (a + b - 1) / b; }

@@ -69,7 +69,11 @@ std::unordered_set<std::string> identifiers(const std::string& text) {
       ++i;
     } else if (is_word(text[i])) {
       const std::size_t begin = i;
-      while (i < text.size() && is_word(text[i])) {
+      // Digits of numbers may be set apart with quotes.
+      const bool is_number = std::isdigit(static_cast<unsigned char>(text[i])) != 0;
+      while (i < text.size() &&
+             (is_word(text[i]) ||
+              (is_number && text[i] == '\'' && i + 1 < text.size() && is_word(text[i + 1])))) {
         ++i;
       }
       found.insert(text.substr(begin, i - begin));
