@@ -5,6 +5,10 @@
 #include <pewter/fast.h>
 #include <pewter/ops.h>
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -79,16 +83,131 @@ void end_while_compiling() {
   print("last", std::to_string(last.to_vector<float>()[0]));
 }
 
-/// One number that depends on the order of additions, and one product of matrices.
-void compute() {
-  const array x = arange(0.0, 100003.0, 1.0, Dtype::Float32) * 1e-3F;
-  const array m = reshape(slice(sin(x), {0}, {90000}), {300, 300});
-  print("sum", std::to_string(sum(sin(x) * 0.37F).item<float>()));
-  std::string bits;
-  for (const float value : slice(matmul(m, m), {7, 0}, {8, 300}).to_vector<float>()) {
-    bits += std::to_string(value) + " ";
+/// Every bit of the elements, one number for 1000 of them.
+std::string bits_of(const array& a) {
+  std::string text;
+  std::uint64_t hash = 0;
+  std::size_t count = 0;
+  for (const float value : contiguous(a).to_vector<float>()) {
+    hash = hash * 1099511628211U + std::bit_cast<std::uint32_t>(value);
+    if (++count % 1000 == 0) {
+      text += std::to_string(hash) + " ";
+    }
   }
-  print("product", bits);
+  return text + std::to_string(hash);
+}
+
+/// Numbers that depend on the order of additions.
+void compute() {
+  const array x = sin(arange(0.0, 300003.0, 1.0, Dtype::Float32) * 1e-3F);
+  const array m = reshape(slice(x, {0}, {300000}), {600, 500});
+  print("sum", bits_of(sum(x * 0.37F)));
+  print("rows", bits_of(sum(m * m, 1)));
+  print("columns", bits_of(sum(m * m, 0)));
+  print("both", bits_of(mean(m)));
+  print("variance", bits_of(var(m, 0)));
+  print("softmax", bits_of(softmax(m, -1)));
+  print("logsumexp", bits_of(logsumexp(x)));
+  print("cumsum", bits_of(cumsum(x, 0)));
+  print("layer_norm", bits_of(fast::layer_norm(m, std::nullopt, std::nullopt, 1e-5F)));
+  print("product", bits_of(matmul(m, transpose(m))));
+}
+
+/// Elements around 0, exact in every floating-point type.
+array eighths(const Shape& shape, Dtype dtype, int step) {
+  std::int64_t count = 1;
+  for (const std::int64_t length : shape) {
+    count *= length;
+  }
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < count; ++i) {
+    values.push_back(static_cast<float>(i * step % 17 - 8) / 8);
+  }
+  return astype(array(values, shape), dtype);
+}
+
+/// The largest distance of a batch of products from one computed in double, as a part of the number
+/// of products that each element adds up.
+double distance_of_product(const array& a, const array& b, const array& got) {
+  const Shape left = a.shape();
+  const Shape right = b.shape();
+  const std::int64_t batches = std::max(left[0], right[0]);
+  const auto x = contiguous(astype(a, Dtype::Float32)).to_vector<float>();
+  const auto y = contiguous(astype(b, Dtype::Float32)).to_vector<float>();
+  const auto z = contiguous(astype(got, Dtype::Float32)).to_vector<float>();
+  if (got.shape() != Shape{batches, left[1], right[2]}) {
+    return INFINITY;
+  }
+  double worst = 0;
+  for (std::int64_t i = 0; i < batches * left[1] * right[2]; ++i) {
+    const std::int64_t batch = i / (left[1] * right[2]);
+    const std::int64_t row = i / right[2] % left[1];
+    const std::int64_t column = i % right[2];
+    double total = 0;
+    for (std::int64_t k = 0; k < left[2]; ++k) {
+      const std::int64_t in_left = ((left[0] == 1 ? 0 : batch) * left[1] + row) * left[2] + k;
+      const std::int64_t in_right = ((right[0] == 1 ? 0 : batch) * left[2] + k) * right[2] + column;
+      total += static_cast<double>(x[static_cast<std::size_t>(in_left)]) *
+               static_cast<double>(y[static_cast<std::size_t>(in_right)]);
+    }
+    const double distance = std::abs(total - static_cast<double>(z[static_cast<std::size_t>(i)]));
+    worst = std::max(worst, distance / static_cast<double>(left[2]));
+  }
+  return worst;
+}
+
+/// Products of many forms, each with the distance from what it should be.
+void multiply_matrices() {
+  struct Sizes {
+    std::int64_t left_batch, right_batch, rows, inner, columns;
+  };
+  for (const Dtype dtype : {Dtype::Float32, Dtype::Float16, Dtype::BFloat16}) {
+    for (const Sizes& s : {Sizes{1, 1, 1, 1, 1},
+                           {1, 1, 2, 3, 4},
+                           {1, 1, 33, 31, 65},
+                           {1, 1, 257, 3, 300},
+                           {1, 1, 3, 129, 513},
+                           {2, 2, 5, 7, 9},
+                           {1, 3, 4, 5, 6},
+                           {3, 1, 4, 5, 6},
+                           {2, 2, 1, 7, 9},
+                           {2, 2, 7, 5, 1},
+                           {2, 2, 64, 64, 64}}) {
+      const array a = eighths({s.left_batch, s.rows, s.inner}, dtype, 5);
+      const array b = eighths({s.right_batch, s.inner, s.columns}, dtype, 3);
+      const array a_by_columns = swapaxes(contiguous(swapaxes(a, 1, 2)), 1, 2);
+      const array b_by_columns = swapaxes(contiguous(swapaxes(b, 1, 2)), 1, 2);
+      const array a_in_wide =
+          slice(concatenate({a, a}, 2), {0, 0, 0}, {s.left_batch, s.rows, s.inner});
+      const array b_every_other =
+          slice(repeat(b, 2, 2), {0, 0, 0}, {s.right_batch, s.inner, 2 * s.columns}, {1, 1, 2});
+      const std::string name =
+          std::string(name_of(dtype)) + " " + a.description() + " by " + b.description() + " ";
+      const auto check = [&](const char* form, const array& left, const array& right) {
+        print((name + form).c_str(),
+              std::to_string(distance_of_product(a, b, matmul(left, right))));
+      };
+      check("rows rows", a, b);
+      check("columns rows", a_by_columns, b);
+      check("rows columns", a, b_by_columns);
+      check("columns columns", a_by_columns, b_by_columns);
+      check("part rows", a_in_wide, b);
+      check("rows strided", a, b_every_other);
+    }
+  }
+}
+
+void print_kernels() {
+  const auto kernel =
+      fast::metal_kernel("spaces", {"a", "b", "c"}, {"out"}, "out[0] = a[0] + b[0] + c;");
+  fast::CustomKernelCall call;
+  call.inputs = {ones({8}), array({1.0F, 2.0F, 3.0F}), array(7.3F)};
+  call.output_shapes = {{1}};
+  call.output_dtypes = {Dtype::Float32};
+  kernel(call);
+  call.verbose = true;
+  kernel(call);
+  kernel(call);
 }
 
 void without_device() {
@@ -159,6 +278,10 @@ int main(int count, char** arguments) {
     end_while_compiling();
   } else if (scenario == "compute") {
     compute();
+  } else if (scenario == "multiply_matrices") {
+    multiply_matrices();
+  } else if (scenario == "print_kernels") {
+    print_kernels();
   } else if (scenario == "without_device") {
     without_device();
   } else if (scenario == "count_bodies") {

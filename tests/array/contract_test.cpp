@@ -6,6 +6,7 @@
 #include <pewter/fast.h>
 #include <pewter/memory.h>
 #include <pewter/ops.h>
+#include <Metal/Metal.hpp>
 
 #include <atomic>
 #include <cmath>
@@ -155,10 +156,12 @@ TEST_CASE("metal-memory-and-device 25: wrong arguments are refused when they are
   CHECK_THROWS_AS(kernel(call), std::invalid_argument);
   call.inputs = {a};
   call.output_shapes.clear();
-  CHECK_THROWS_AS(kernel(call), std::invalid_argument);
+  CHECK_THROWS_WITH_AS(kernel(call), "[metal_kernel] output_shapes has 0 entries; expected 1",
+                       std::invalid_argument);
   call = simple_call({a}, Dtype::Float32, 8);
-  call.output_dtypes.clear();
-  CHECK_THROWS_AS(kernel(call), std::invalid_argument);
+  call.output_dtypes.push_back(Dtype::Int8);
+  CHECK_THROWS_WITH_AS(kernel(call), "[metal_kernel] output_dtypes has 2 entries; expected 1",
+                       std::invalid_argument);
   call = simple_call({a}, Dtype::Float32, 8);
   call.stream = DeviceType::Cpu;
   CHECK_THROWS_AS(kernel(call), std::invalid_argument);
@@ -193,20 +196,38 @@ TEST_CASE("metal-memory-and-device 26: exactly the threads of the grid run") {
   CHECK(std::accumulate(ran.begin(), ran.end(), 0U) == 10);
 }
 
-TEST_CASE("metal-memory-and-device 27: evaluating nothing does not wait") {
-  const auto slow = metal_kernel("slow", {}, {"out"}, R"(
+TEST_CASE("metal-memory-and-device 27: evaluating nothing does not wait, synchronize does") {
+  // Ends long after the host has let it go on; gives 2 when the host never does.
+  const auto kernel = metal_kernel("held", {"flag"}, {"out"}, R"(
+      device atomic_uint* go_on = (device atomic_uint*)flag;
+      uint result = 2;
+      for (ulong i = 0; i < 10000000000ul && result == 2; ++i) {
+        result = atomic_load_explicit(go_on, memory_order_relaxed) != 0 ? 1 : 2;
+      }
       float sum = 0;
-      for (int i = 0; i < 20000000; ++i) { sum += metal::sin(float(i)); }
-      out[thread_position_in_grid.x] = sum;)");
-  const array warm = slow(simple_call({}, Dtype::Float32, 1))[0];
-  static_cast<void>(warm);
-  const array x = slow(simple_call({}, Dtype::Float32, 1))[0];
+      for (int i = 0; result == 1 && i < 5000000; ++i) { sum += metal::sin(float(i)); }
+      out[0] = sum == 12345.0f ? 3 : result;)");
+  const array flag = zeros({8}, Dtype::UInt32);
+  auto* const go_on = flag.data<std::uint32_t>();
+  CustomKernelCall call = simple_call({flag}, Dtype::UInt32, 1);
+  call.init_value = 0.0F;
+  *go_on = 1;
+  eval(kernel(call)[0]);
+  *go_on = 0;
+  const Stream stream = default_stream(DeviceType::Gpu);
+  const array x = kernel(call)[0];
+
   async_eval(x);
+  const volatile auto* result = static_cast<std::uint32_t*>(x.metal_buffer()->contents());
   eval();
   eval(std::vector<array>{});
-  CHECK(x.is_available());
-  synchronize(default_stream(DeviceType::Gpu));
-  CHECK(x.item<float>() != 0);
+  const bool waited = *result == 2;
+  __atomic_store_n(go_on, 1U, __ATOMIC_RELAXED);
+  synchronize(stream);
+
+  CHECK(!waited);
+  CHECK(*result == 1);
+  CHECK(x.item<std::uint32_t>() == 1);
 }
 
 TEST_CASE("metal-memory-and-device 28: how often a compiled function's body runs") {

@@ -18,18 +18,19 @@ namespace {
 /// Builds the same random graph each time it is given the same seed.
 class RandomGraph {
  public:
-  RandomGraph(unsigned seed, std::size_t count) : random_(seed), count_(count) {}
+  RandomGraph(unsigned seed, std::size_t count, Dtype dtype = Dtype::Float32)
+      : random_(seed), count_(count), dtype_(dtype) {}
 
   /// `after` is called with each array that is made.
   template <typename After>
   std::vector<array> build(const After& after) {
     std::vector<array> made;
-    const std::vector<double> values = numbers(kRows * kColumns, 0.5, 1.5, Dtype::Float32);
-    made.push_back(make_array(values, {kRows, kColumns}, Dtype::Float32));
+    const std::vector<double> values = numbers(kRows * kColumns, 0.5, 1.5, dtype_);
+    made.push_back(make_array(values, {kRows, kColumns}, dtype_));
     made.push_back(slice(made[0], {0, 0}, {1, kColumns}));
     made.push_back(slice(made[0], {0, 1}, {kRows, 2}));
     while (made.size() < count_ + 3) {
-      made.push_back(next(made));
+      made.push_back(astype(next(made), dtype_));
       after(made.back());
     }
     return made;
@@ -67,7 +68,7 @@ class RandomGraph {
       case 5:
         return contiguous(transpose(transpose(broadcast_to(a, {kRows, kColumns})) * 0.9F));
       case 6:
-        return astype(astype(a, Dtype::Float16), Dtype::Float32);
+        return astype(a, Dtype::Float16);
       case 7:
         return reshape(reshape(broadcast_to(a, {kRows, kColumns}), {-1}) + 0.25F,
                        {kRows, kColumns}) *
@@ -79,6 +80,7 @@ class RandomGraph {
 
   std::mt19937 random_;
   std::size_t count_;
+  Dtype dtype_;
 };
 
 std::vector<double> evaluated(const std::vector<array>& made, evaluation::Fusion fusion) {
@@ -89,19 +91,27 @@ std::vector<double> evaluated(const std::vector<array>& made, evaluation::Fusion
 }  // namespace
 
 TEST_CASE("random graphs give the same bits fused, unfused and one operation at a time") {
-  unsigned seed = 1;
-  for (const std::size_t count : {1, 2, 5, 13, 40, 200}) {
+  const auto check = [](unsigned seed, std::size_t count, Dtype dtype) {
     CAPTURE(seed);
     CAPTURE(count);
-    const std::vector<double> fused =
-        evaluated(RandomGraph(seed, count).build([](const array&) {}), evaluation::Fusion::On);
-    const std::vector<double> unfused =
-        evaluated(RandomGraph(seed, count).build([](const array&) {}), evaluation::Fusion::Off);
-    const std::vector<double> single = evaluated(
-        RandomGraph(seed, count).build([](const array& a) { eval(a); }), evaluation::Fusion::On);
+    CAPTURE(name_of(dtype));
+    const auto graph = [&] { return RandomGraph(seed, count, dtype); };
+    const auto nothing = [](const array&) {};
+    const std::vector<double> fused = evaluated(graph().build(nothing), evaluation::Fusion::On);
+    const std::vector<double> unfused = evaluated(graph().build(nothing), evaluation::Fusion::Off);
+    const std::vector<double> single =
+        evaluated(graph().build([](const array& a) { eval(a); }), evaluation::Fusion::On);
     CHECK(fused == unfused);
     CHECK(fused == single);
-    ++seed;
+  };
+  unsigned seed = 1;
+  for (const std::size_t count : {1, 2, 3, 5, 8, 13, 20, 30, 40, 120, 200}) {
+    check(seed++, count, Dtype::Float32);
+  }
+  for (const Dtype dtype : {Dtype::Float16, Dtype::BFloat16, Dtype::Int32, Dtype::UInt8}) {
+    for (const std::size_t count : {3, 7, 14, 60}) {
+      check(seed++, count, dtype);
+    }
   }
 }
 
