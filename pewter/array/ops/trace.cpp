@@ -66,7 +66,7 @@ TraceScope::~TraceScope() {
   --tracing_depth;
 }
 
-bool TraceScope::reads_lengths() const {  // NOLINT(readability-convert-member-functions-to-static)
+bool TraceScope::reads_lengths() const {
   return lengths_were_read;
 }
 
