@@ -227,14 +227,19 @@ TEST_CASE("a kernel that faults fails the command with the reason") {
 }
 
 TEST_CASE("an endless kernel fails the command after the time limit") {
-  const TemporaryDirectory directory;
-  const std::string file = directory.write(
-      "k.metal", "kernel void f(device volatile int* x) { while (x[0] == 0) {} }\n");
-  const auto result = pewter_command({"run", file, "--grid", "1", "--buffer", "x=zeros:i32:1"},
-                                     {{"PEWTER_TIMEOUT_MS", "50"}});
+  for (const std::string body : {"while (x[0] == 0) {}", "while (true) { y[1] += 1; }",
+                                 "for (uint n = 1; n != 0; n += 2) {}"}) {
+    CAPTURE(body);
+    const TemporaryDirectory directory;
+    const std::string file = directory.write(
+        "k.metal", "kernel void f(device volatile int* x, device int* y) { " + body + " }\n");
+    const auto result = pewter_command(
+        {"run", file, "--grid", "1", "--buffer", "x=zeros:i32:2", "--buffer", "y=zeros:i32:2"},
+        {{"PEWTER_TIMEOUT_MS", "50"}});
 
-  CHECK(result.code == 1);
-  CHECK(contains(result.errors, "pewter run: kernel 'f': stopped after 50 ms"));
+    CHECK(result.code == 1);
+    CHECK(contains(result.errors, "pewter run: kernel 'f': stopped after 50 ms"));
+  }
 }
 
 TEST_CASE("without a device the command fails and says so") {

@@ -36,6 +36,15 @@ kernel void total(device const half* x, device float* y, device atomic_uint* cou
   atomic_fetch_add_explicit(count, 1u, memory_order_relaxed);
 }
 
+kernel void weighted(device const float* x, device float* y, device const char* weights,
+                     uint i [[thread_position_in_grid]]) {
+  float sum = 0;
+  for (uint j = 0; j < 16; ++j) {
+    sum += x[i * 16 + j] * weights[i * 16 + j];
+  }
+  y[i] = sum;
+}
+
 kernel void product(device const float* a, device const float* b, device float* c) {
   simdgroup_float8x8 x, y, z = make_filled_simdgroup_matrix<float, 8, 8>(0.0f);
   for (uint k = 0; k < 4; ++k) {
@@ -75,6 +84,15 @@ TEST_CASE("kernels compile for AArch64 as programs of vectors, and are not loade
 TEST_CASE("streaming stores write whole cache lines, or whole vectors") {
   CHECK(contains(compiled_for("x86-64-v4", "doubled").errors, "align 64, !nontemporal"));
   CHECK(contains(compiled_for("x86-64-v3", "doubled").errors, "align 32, !nontemporal"));
+}
+
+TEST_CASE("threads that add up rows of their own load them as whole vectors") {
+  for (const std::string target : {"x86-64-v3", "x86-64-v4"}) {
+    const ProcessResult result = compiled_for(target, "weighted");
+
+    CHECK(contains(result.errors, "load <16 x i8>, ptr"));
+    CHECK(contains(result.errors, "load <16 x float>, ptr"));
+  }
 }
 
 /// What a kernel that stores in some lanes becomes for a processor, as text.

@@ -245,6 +245,7 @@ Result<KernelCode> compile_programs(llvm::Module& module,
     lanes.width /= 2;
   }
   lanes.has_masked_stores = spmd::has_avx512(machine);
+  lanes.has_wide_vectors = spmd::has_avx512(machine);
   lanes.others_wait = !is_exact || hints.group_threads > lanes.width;
   code.depends_on_shape = uses_position(module);
   code.gains_from_size = !is_exact && plan.lanes == 0 && spmd::can_run_whole_groups(thread, hints);

@@ -37,6 +37,8 @@ std::vector<std::string> common_arguments() {
           "-ffloat16-excess-precision=none", "-fbfloat16-excess-precision=none",
           "-ffp-contract=fast", "-cl-single-precision-constant", "-fno-threadsafe-statics",
           "-fno-builtin",
+          // A loop without an end is stopped and reported, not taken for one that nobody enters.
+          "-fno-finite-loops",
           // Out-of-range numbers have a nearest integer; Clang would fold them to nothing at all.
           "-fno-strict-float-cast-overflow",
           // Whole vectors travel in registers; the code generator sets the convention back.

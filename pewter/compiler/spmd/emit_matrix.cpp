@@ -1,3 +1,7 @@
+#include <string>
+
+#include "llvm/Analysis/VectorUtils.h"
+
 #include "pewter/base/kernel_abi.h"
 #include "pewter/compiler/spmd/emitter.h"
 #include "pewter/compiler/spmd/instruction_order.h"
@@ -166,24 +170,29 @@ const std::vector<Emitter::MatrixInMemory>* Emitter::rows_in_memory(
   return &found->second;
 }
 
-/// `rows + a * b` for rows of sums in registers and factors in memory. A function of its own, so
+/// `rows + a * b` for rows of sums in registers and factors in memory; with `count` of 2 for two
+/// products of the same a, whose rows are beside each other in the sums. A function of its own, so
 /// that the sums of one multiplication have the registers to themselves.
-llvm::Function* Emitter::multiply_function(llvm::Type* element) {
-  constexpr const char* kName = "pewter.multiply_matrices";
+llvm::Function* Emitter::multiply_function(llvm::Type* element, unsigned count) {
   llvm::Module& module = *target_.getParent();
-  if (llvm::Function* known = module.getFunction(kName)) {
+  const std::string name = "pewter.multiply_matrices." + std::to_string(count) + "." +
+                           std::to_string(element->getTypeID());
+  if (llvm::Function* known = module.getFunction(name)) {
     return known;
   }
   llvm::LLVMContext& context = module.getContext();
   auto* row_type = llvm::FixedVectorType::get(element, kRows);
+  auto* sum_type = llvm::FixedVectorType::get(element, kRows * count);
   auto* result_type =
-      llvm::StructType::get(context, llvm::SmallVector<llvm::Type*, kRows>(kRows, row_type));
-  llvm::SmallVector<llvm::Type*, 12> parameters(kRows, row_type);
+      llvm::StructType::get(context, llvm::SmallVector<llvm::Type*, kRows>(kRows, sum_type));
+  llvm::SmallVector<llvm::Type*, 14> parameters(kRows, sum_type);
   llvm::Type* pointer = llvm::PointerType::get(context, 0);
   llvm::Type* number = llvm::Type::getInt64Ty(context);
-  parameters.append({pointer, number, pointer, number});
+  for (unsigned factor = 0; factor <= count; ++factor) {
+    parameters.append({pointer, number});
+  }
   auto* function = llvm::Function::Create(llvm::FunctionType::get(result_type, parameters, false),
-                                          llvm::GlobalValue::InternalLinkage, kName, module);
+                                          llvm::GlobalValue::InternalLinkage, name, module);
   function->addFnAttrs(llvm::AttrBuilder(context, target_.getAttributes().getFnAttrs()));
   function->addFnAttr(llvm::Attribute::NoInline);
   function->addFnAttr(llvm::Attribute::WillReturn);
@@ -199,18 +208,23 @@ llvm::Function* Emitter::multiply_function(llvm::Type* element) {
   for (unsigned row = 0; row < kRows; ++row) {
     sums.push_back(function->getArg(row));
   }
-  const auto row_address = [&](unsigned parameter, unsigned row) {
+  const auto row_address = [&](unsigned factor, unsigned row) {
+    const unsigned parameter = kRows + 2 * factor;
     return body.CreateGEP(body.getInt8Ty(), function->getArg(parameter),
                           body.CreateMul(function->getArg(parameter + 1), body.getInt64(row)));
   };
   for (unsigned k = 0; k < kRows; ++k) {
-    llvm::Value* factors =
-        body.CreateAlignedLoad(row_type, row_address(kRows + 2, k), llvm::Align(4));
+    llvm::SmallVector<llvm::Value*, 2> rows;
+    for (unsigned factor = 1; factor <= count; ++factor) {
+      rows.push_back(body.CreateAlignedLoad(row_type, row_address(factor, k), llvm::Align(4)));
+    }
+    llvm::Value* factors = llvm::concatenateVectors(body, rows);
     for (unsigned row = 0; row < kRows; ++row) {
       llvm::Value* factor =
-          body.CreateLoad(element, body.CreateConstGEP1_32(element, row_address(kRows, row), k));
-      sums[row] = body.CreateIntrinsic(llvm::Intrinsic::fma, {row_type},
-                                       {body.CreateVectorSplat(kRows, factor), factors, sums[row]});
+          body.CreateLoad(element, body.CreateConstGEP1_32(element, row_address(0, row), k));
+      sums[row] =
+          body.CreateIntrinsic(llvm::Intrinsic::fma, {sum_type},
+                               {body.CreateVectorSplat(kRows * count, factor), factors, sums[row]});
     }
   }
   llvm::Value* result = llvm::PoisonValue::get(result_type);
@@ -236,26 +250,28 @@ std::vector<Emitter::MatrixInMemory> Emitter::store_rows(const llvm::SmallVector
   return matrices;
 }
 
-void Emitter::emit_matrix_multiply(llvm::CallInst& call) {
-  llvm::SmallVector<Chunks, 2> operands[3];
-  std::vector<MatrixInMemory> factors[2];
+/// Where the factors of a product are, and the rows that it is added to; nothing, and the reason is
+/// noted, for what has no vector form.
+std::optional<Emitter::MatrixProduct> Emitter::matrix_product(llvm::CallInst& call) {
+  MatrixProduct product;
   for (unsigned i = 0; i < 3; ++i) {
     llvm::Value* argument = call.getArgOperand(i);
     const auto parts = MatrixPairs::parts(argument);
+    llvm::SmallVector<Chunks, 2> rows;
     if (keeps_rows_ && parts) {
       const auto* there = i < 2 ? rows_in_memory(call, parts->first) : nullptr;
       if (there != nullptr) {
-        factors[i] = *there;
+        product.factors[i] = *there;
         continue;
       }
-      operands[i] = rows_of(parts->first, parts->second);
+      rows = rows_of(parts->first, parts->second);
     } else {
-      operands[i] = components(argument);
-      if (operands[i].size() != 2) {
+      rows = components(argument);
+      if (rows.size() != 2) {
         give_up("a matrix that is not made here", call);
-        return;
+        return std::nullopt;
       }
-      for (Chunks& component : operands[i]) {
+      for (Chunks& component : rows) {
         for (unsigned chunk = 0; !mask_.empty() && chunk < lanes_.chunks(); ++chunk) {
           component[chunk] =
               builder_.CreateSelect(active(chunk), component[chunk],
@@ -266,34 +282,103 @@ void Emitter::emit_matrix_multiply(llvm::CallInst& call) {
           (llvm::isa<llvm::Constant>(argument) && lanes_.per_chunk == kRows) ||
           (keeps_rows_ && device_call(*argument).kind == DeviceCall::Kind::MatrixMultiply);
       if (!is_rows) {
-        operands[i] = to_rows(operands[i]);
+        rows = to_rows(rows);
       }
     }
     if (i < 2) {
-      factors[i] = store_rows(operands[i]);
+      product.factors[i] = store_rows(rows);
+    } else {
+      product.sums = std::move(rows);
     }
   }
-  llvm::SmallVector<Chunks, 2>& sums = operands[2];
-  llvm::Function* function = multiply_function(sums[0][0]->getType()->getScalarType());
+  return product;
+}
+
+/// The next product, if it has the same first factor and can be computed together with this one.
+llvm::CallInst* Emitter::matrix_partner(llvm::CallInst& call) const {
+  const auto own = MatrixPairs::parts(call.getArgOperand(0));
+  if (!lanes_.has_wide_vectors || !keeps_rows_ || !own) {
+    return nullptr;
+  }
+  const auto is_there = [&](const llvm::Value* value) {
+    const auto* made = llvm::dyn_cast<llvm::Instruction>(value);
+    return made == nullptr || made->getParent() != call.getParent() || made->comesBefore(&call);
+  };
+  for (llvm::Instruction* next = call.getNextNode(); next != nullptr; next = next->getNextNode()) {
+    if (device_call(*next).kind != DeviceCall::Kind::MatrixMultiply) {
+      if (next->mayWriteToMemory()) {
+        return nullptr;
+      }
+      continue;
+    }
+    auto* other = llvm::cast<llvm::CallInst>(next);
+    const auto first = MatrixPairs::parts(other->getArgOperand(0));
+    if (other->getType() != call.getType() || !first || first->first != own->first ||
+        first->second != own->second) {
+      return nullptr;
+    }
+    const auto parts = MatrixPairs::parts(other->getArgOperand(1));
+    const auto sums = MatrixPairs::parts(other->getArgOperand(2));
+    const bool has_sums =
+        sums ? is_there(sums->first) && is_there(sums->second) : is_there(other->getArgOperand(2));
+    return parts && is_there(parts->first) && is_there(parts->second) && has_sums ? other : nullptr;
+  }
+  return nullptr;
+}
+
+void Emitter::emit_matrix_multiply(llvm::CallInst& call) {
+  if (components_.count(&call) != 0) {
+    return;
+  }
+  llvm::SmallVector<llvm::CallInst*, 2> calls{&call};
+  if (llvm::CallInst* partner = matrix_partner(call)) {
+    calls.push_back(partner);
+  }
+  llvm::SmallVector<MatrixProduct, 2> products;
+  for (llvm::CallInst* one : calls) {
+    auto product = matrix_product(*one);
+    if (!product) {
+      return;
+    }
+    products.push_back(std::move(*product));
+  }
+  const auto count = static_cast<unsigned>(products.size());
+  llvm::Function* function =
+      multiply_function(products[0].sums[0][0]->getType()->getScalarType(), count);
   for (unsigned group = 0; group < lanes_.width / abi::kSimdWidth; ++group) {
-    llvm::SmallVector<llvm::Value*, 12> arguments;
-    const auto sum_of = [&](unsigned row) -> llvm::Value*& {
-      return sums[row / 4][group * (kRows / 2) + row % 4];
+    const auto sum_of = [&](MatrixProduct& product, unsigned row) -> llvm::Value*& {
+      return product.sums[row / 4][group * (kRows / 2) + row % 4];
     };
+    llvm::SmallVector<llvm::Value*, 14> arguments;
     for (unsigned row = 0; row < kRows; ++row) {
-      arguments.push_back(sum_of(row));
+      llvm::SmallVector<llvm::Value*, 2> rows;
+      for (MatrixProduct& product : products) {
+        rows.push_back(sum_of(product, row));
+      }
+      arguments.push_back(llvm::concatenateVectors(builder_, rows));
     }
-    for (const auto& factor : factors) {
-      arguments.append({factor[group].address, factor[group].row_bytes});
+    const MatrixInMemory& first = products[0].factors[0][group];
+    arguments.append({first.address, first.row_bytes});
+    for (const MatrixProduct& product : products) {
+      const MatrixInMemory& second = product.factors[1][group];
+      arguments.append({second.address, second.row_bytes});
     }
-    llvm::CallInst* product = builder_.CreateCall(function, arguments);
-    product->setCallingConv(function->getCallingConv());
+    llvm::CallInst* made = builder_.CreateCall(function, arguments);
+    made->setCallingConv(function->getCallingConv());
     for (unsigned row = 0; row < kRows; ++row) {
-      sum_of(row) = builder_.CreateExtractValue(product, row);
+      llvm::Value* rows = builder_.CreateExtractValue(made, row);
+      for (unsigned i = 0; i < count; ++i) {
+        sum_of(products[i], row) = count == 1
+                                       ? rows
+                                       : builder_.CreateShuffleVector(
+                                             rows, llvm::createSequentialMask(i * kRows, kRows, 0));
+      }
     }
   }
-  // A component that is used by itself is taken out of the rows there.
-  components_[&call] = keeps_rows_ ? sums : to_lanes(sums);
+  for (unsigned i = 0; i < count; ++i) {
+    // A component that is used by itself is taken out of the rows there.
+    components_[calls[i]] = keeps_rows_ ? products[i].sums : to_lanes(products[i].sums);
+  }
 }
 
 }  // namespace pewter::compiler::spmd

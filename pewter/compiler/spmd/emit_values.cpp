@@ -4,6 +4,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 
 #include "pewter/compiler/spmd/emitter.h"
+#include "pewter/compiler/spmd/row_sums.h"
 
 namespace pewter::compiler::spmd {
 
@@ -460,6 +461,10 @@ void Emitter::emit_call(llvm::CallInst& call) {
   }
   if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&call)) {
     emit_intrinsic(*intrinsic);
+    return;
+  }
+  if (is_row_sum(call)) {
+    emit_row_sum(call);
     return;
   }
   const llvm::Function* callee = call.getCalledFunction();

@@ -9,6 +9,7 @@
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/ValueMap.h"
 
 #include "pewter/base/result.h"
 #include "pewter/compiler/spmd/address.h"
@@ -27,6 +28,8 @@ struct Lanes {
   bool others_wait = true;
   /// Whether a store to some lanes of a vector costs the processor about what one to all does.
   bool has_masked_stores = false;
+  /// Whether the processor has vectors of 16 words, for whatever does not go by chunks.
+  bool has_wide_vectors = false;
 
   unsigned chunks() const { return width / per_chunk; }
 };
@@ -255,6 +258,15 @@ class Emitter {
                                                unsigned chunk) const;
   bool emit_transposed_store(llvm::StoreInst& store);
 
+  // Sums over neighbouring words of each lane's own: emit_row_sums.cpp.
+  using ValueMap = llvm::ValueMap<const llvm::Value*, llvm::WeakTrackingVH>;
+  llvm::Value* fold_rows(std::vector<llvm::Value*> rows);
+  llvm::Value* emit_row(llvm::CallInst& call,
+                        unsigned chunk,
+                        ValueMap& values,
+                        llvm::Value* is_active);
+  void emit_row_sum(llvm::CallInst& call);
+
   // Atomic operations: emit_atomics.cpp.
   void emit_atomic(llvm::Instruction& instruction);
   bool emit_combined_atomic(llvm::AtomicRMWInst& atomic);
@@ -307,7 +319,13 @@ class Emitter {
   const std::vector<MatrixInMemory>* rows_in_memory(const llvm::CallInst& call,
                                                     const llvm::Value* first) const;
   std::vector<MatrixInMemory> store_rows(const llvm::SmallVector<Chunks, 2>& rows);
-  llvm::Function* multiply_function(llvm::Type* element);
+  struct MatrixProduct {
+    std::vector<MatrixInMemory> factors[2];
+    llvm::SmallVector<Chunks, 2> sums;
+  };
+  std::optional<MatrixProduct> matrix_product(llvm::CallInst& call);
+  llvm::CallInst* matrix_partner(llvm::CallInst& call) const;
+  llvm::Function* multiply_function(llvm::Type* element, unsigned count);
   void emit_matrix_multiply(llvm::CallInst& call);
 
   // Small things.

@@ -182,4 +182,30 @@ bool MatrixPairs::are_rows(const llvm::LoadInst& first, const llvm::LoadInst& se
   return has_columns;
 }
 
+void order_products(llvm::Function& function) {
+  for (llvm::BasicBlock& block : function) {
+    llvm::Instruction* first = nullptr;
+    llvm::SmallPtrSet<const llvm::Value*, 32> behind;
+    for (llvm::Instruction& instruction : llvm::make_early_inc_range(block)) {
+      const bool is_product = device_call(instruction).kind == DeviceCall::Kind::MatrixMultiply;
+      if (is_product && first == nullptr) {
+        first = &instruction;
+      }
+      if (first == nullptr || llvm::isa<llvm::PHINode>(instruction)) {
+        continue;
+      }
+      if (is_product || llvm::any_of(instruction.operands(), [&](const llvm::Use& operand) {
+            return behind.contains(operand.get());
+          })) {
+        behind.insert(&instruction);
+      } else if (instruction.mayHaveSideEffects() || instruction.isTerminator()) {
+        first = nullptr;
+        behind.clear();
+      } else {
+        instruction.moveBefore(first);
+      }
+    }
+  }
+}
+
 }  // namespace pewter::compiler::spmd

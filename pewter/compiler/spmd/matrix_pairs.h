@@ -58,4 +58,8 @@ class MatrixPairs {
   std::unordered_map<const llvm::Value*, Half> halves_;
 };
 
+/// Moves what products of matrices do not give in front of the first of them, as far as memory
+/// allows: factors are then there when products that share one are computed together.
+void order_products(llvm::Function& function);
+
 }  // namespace pewter::compiler::spmd

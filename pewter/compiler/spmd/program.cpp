@@ -11,6 +11,7 @@
 #include "pewter/compiler/spmd/lone_lanes.h"
 #include "pewter/compiler/spmd/preparation.h"
 #include "pewter/compiler/spmd/private_memory.h"
+#include "pewter/compiler/spmd/row_sums.h"
 #include "pewter/compiler/spmd/unrolling.h"
 #include "pewter/compiler/spmd/versioning.h"
 
@@ -57,6 +58,7 @@ Result<Programs> vectorise(llvm::Function& thread,
                            bool with_partial) {
   split_values(thread, analyses);
   unroll_walks(thread, analyses, lanes.width);
+  extract_row_sums(thread, analyses, lanes.width);
   merge_loads(thread, analyses, lanes.width);
   widen_private_memory(thread, lanes.width);
   analyses.invalidate(thread, llvm::PreservedAnalyses::none());
@@ -74,6 +76,8 @@ Result<Programs> vectorise(llvm::Function& thread,
   structure_control_flow(thread, analyses);
   programs.released_loops = release_lone_lanes(thread, lanes, versions);
   structure_control_flow(thread, analyses);
+
+  order_products(thread);
 
   programs.has_barriers = lanes.others_wait && has_barriers(thread);
   programs.full = new_program(thread, "pewter.program", false, lanes.per_chunk);
