@@ -32,6 +32,13 @@ template <typename T, int N> uint fold(uint acc, vec<T, N> x) {
   for (int i = 0; i < N; ++i) acc = fold(acc, T(x[i]));
   return acc;
 }
+// Rows whose elements may be added up in any order; all sums are exact.
+template <uint N> float row_product(device const uint* a, device const uint* b) {
+#pragma clang fp reassociate(on)
+  float sum = 0;
+  for (uint j = 0; j < N; ++j) sum += 0.5f * float(a[j] & 15u) * float(b[j] >> 28);
+  return sum;
+}
 inline uint joined(uint a, uint b) { return a + 3u * b; }
 inline int joined(int a, int b) { return int(uint(a) - uint(b)); }
 inline float joined(float a, float b) { return a + b; }

@@ -55,7 +55,7 @@ Block StatementGenerator::nested(std::size_t count, bool uniform, bool is_loop) 
 Statement StatementGenerator::statement() {
   const Features& features = scope_.features;
   const bool may_nest = scope_.depth < kMaxDepth;
-  switch (random_.below(26)) {
+  switch (random_.below(27)) {
     case 0:
     case 1:
     case 2:
@@ -101,6 +101,8 @@ Statement StatementGenerator::statement() {
       return features.matrices && scope_.is_uniform_flow ? groups_.matrix() : declaration();
     case 24:
       return features.mathematics ? groups_.mathematics() : fold();
+    case 25:
+      return row_product();
     default:
       return assignment();
   }
@@ -417,6 +419,19 @@ Statement StatementGenerator::call() {
 Statement StatementGenerator::fold() {
   const Type type = scope_.any_type(random_);
   return text_of({"acc = fold(acc, ", expressions_.value(type, 3), ");"});
+}
+
+Statement StatementGenerator::row_product() {
+  const auto numbers = std::find_if(scope_.arrays.begin(), scope_.arrays.end(),
+                                    [](const Array& array) { return array.before == "in_uint["; });
+  if (numbers == scope_.arrays.end()) {
+    return fold();
+  }
+  // Rows end within the second half.
+  const std::size_t starts = numbers->length / 2;
+  const std::string length = random_.pick(std::vector<std::string>{"8", "11", "16", "24"});
+  return text_of({"acc = fold(acc, row_product<" + length + ">(in_uint + ",
+                  expressions_.index(starts), ", in_uint + ", expressions_.index(starts), "));"});
 }
 
 }  // namespace pewter::fuzz

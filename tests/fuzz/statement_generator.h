@@ -65,6 +65,7 @@ class StatementGenerator {
   Statement early_return();
   Statement call();
   Statement fold();
+  Statement row_product();
 
   /// A block whose threads come together only when `uniform`.
   Block nested(std::size_t count, bool uniform, bool is_loop);

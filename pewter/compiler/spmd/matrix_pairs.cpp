@@ -194,13 +194,13 @@ void order_products(llvm::Function& function) {
       if (first == nullptr || llvm::isa<llvm::PHINode>(instruction)) {
         continue;
       }
-      if (is_product || llvm::any_of(instruction.operands(), [&](const llvm::Use& operand) {
-            return behind.contains(operand.get());
-          })) {
-        behind.insert(&instruction);
-      } else if (instruction.mayHaveSideEffects() || instruction.isTerminator()) {
+      if (!is_product && (instruction.mayHaveSideEffects() || instruction.isTerminator())) {
         first = nullptr;
         behind.clear();
+      } else if (is_product || llvm::any_of(instruction.operands(), [&](const llvm::Use& operand) {
+                   return behind.contains(operand.get());
+                 })) {
+        behind.insert(&instruction);
       } else {
         instruction.moveBefore(first);
       }

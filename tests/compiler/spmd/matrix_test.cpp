@@ -37,6 +37,17 @@ std::vector<float> product(const std::vector<float>& a, const std::vector<float>
   return c;
 }
 
+/// a * b for 8x8 matrices, whose rows are 8 elements apart.
+std::vector<float> small_product(const float* a, const float* b) {
+  std::vector<float> c(64);
+  for (std::size_t i = 0; i < 64; ++i) {
+    for (std::size_t k = 0; k < 8; ++k) {
+      c[i] += a[i / 8 * 8 + k] * b[k * 8 + i % 8];
+    }
+  }
+  return c;
+}
+
 /// One simdgroup to each 8x8 tile of the result; `type` is that of the factors.
 std::string gemm(const std::string& type) {
   return kHead + "typedef " + type + " T;\n" + R"(
@@ -205,6 +216,83 @@ TEST_CASE("fragments are kept over loops and changed element by element") {
       }
       REQUIRE(c[row * 24 + column] == wanted);
     }
+  }
+}
+
+TEST_CASE("an element that is chosen while the kernel runs is one of the product") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    kernel void f(device const float* in [[buffer(0)]], device float* out [[buffer(1)]],
+                  constant uint& which [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+      simdgroup_float8x8 a, b, c;
+      simdgroup_load(a, in, 8);
+      simdgroup_load(b, in + 64, 8);
+      simdgroup_multiply(c, a, b);
+      simdgroup_multiply_accumulate(c, c, b, a);
+      out[i] = c.thread_elements()[which & 1];
+    })";
+  const auto in = whole_numbers(128, 5);
+  const auto once = small_product(in.data(), &in[64]);
+  auto wanted = small_product(once.data(), &in[64]);
+  for (std::size_t i = 0; i < 64; ++i) {
+    wanted[i] += in[i];
+  }
+  for (const uint which : {0U, 1U}) {
+    std::vector<float> out(64);
+
+    gpu.run(source, "f", {.grid = size(64), .group = size(64)}, in, out, which);
+
+    for (uint i = 0; i < 64; ++i) {
+      const uint lane = i % 32;
+      const uint quad = lane / 4;
+      const uint row = (quad & 4) + lane / 2 % 4;
+      const uint column = (quad & 2) * 2 + lane % 2 * 2 + which;
+      REQUIRE(out[i] == wanted[row * 8 + column]);
+    }
+  }
+}
+
+TEST_CASE("products with a factor in common are computed each for itself") {
+  const Gpu gpu;
+  // Some follow each other at once, one needs the result of the one before, one is stored between.
+  const std::string source = kHead + R"(
+    kernel void f(device const float* in [[buffer(0)]], device float* out [[buffer(1)]]) {
+      simdgroup_float8x8 a, b, c, d, first, second, third, fourth;
+      simdgroup_load(a, in, 8);
+      simdgroup_load(b, in + 64, 8);
+      simdgroup_load(c, in + 128, 8);
+      simdgroup_multiply(first, a, b);
+      simdgroup_load(d, in + 192, 8);
+      simdgroup_multiply_accumulate(second, a, c, d);
+      simdgroup_multiply_accumulate(third, a, d, second);
+      simdgroup_store(third, out + 128, 8);
+      simdgroup_load(d, out + 128, 8);
+      simdgroup_multiply_accumulate(fourth, a, d, third);
+      simdgroup_multiply_accumulate(first, a, c, first);
+      simdgroup_store(first, out, 8);
+      simdgroup_store(second, out + 64, 8);
+      simdgroup_store(fourth, out + 192, 8);
+    })";
+  const auto in = whole_numbers(256, 6);
+  std::vector<float> out(256);
+
+  gpu.run(source, "f", {.grid = size(32), .group = size(32)}, in, out);
+
+  const auto sum = [](std::vector<float> x, const std::vector<float>& y) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x[i] += y[i];
+    }
+    return x;
+  };
+  const float* a = in.data();
+  const std::vector<float> d(in.begin() + 192, in.end());
+  const auto second = sum(small_product(a, &in[128]), d);
+  const auto third = sum(small_product(a, d.data()), second);
+  const std::vector<std::vector<float>> wanted = {
+      sum(small_product(a, &in[64]), small_product(a, &in[128])), second, third,
+      sum(small_product(a, third.data()), third)};
+  for (std::size_t i = 0; i < 256; ++i) {
+    REQUIRE(out[i] == wanted[i / 64][i % 64]);
   }
 }
 
