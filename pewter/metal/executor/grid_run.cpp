@@ -127,6 +127,8 @@ class GridRun::Participant {
       return false;
     }
     grid_ = grid;
+    const abi::Launch& launch = grid->dispatch->launch;
+    whole_groups_ = launch.threads_per_grid[0] / launch.threads_per_threadgroup[0];
     group_.threadgroup_memory = state_.threadgroup_memory();
     group_.program_memory = state_.program_memory();
     kernel_thread.threadgroup_memory = state_.threadgroup_memory();
@@ -165,8 +167,8 @@ class GridRun::Participant {
     in_kernel.store(true, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     self.go_to_group(self.first_);
-    for (std::uint64_t i = self.first_; i < self.end_ && !self.run_.is_stopped(); ++i) {
-      self.run_group();
+    for (std::uint64_t i = self.first_; i < self.end_ && !self.run_.is_stopped();) {
+      i += self.run_row(self.end_ - i);
       self.go_to_next_group();
     }
     if (self.grid_->dispatch->launch.streams != 0) {
@@ -212,6 +214,29 @@ class GridRun::Participant {
         static_cast<std::uint32_t>(std::min(size, threads > begin ? threads - begin : 0));
   }
 
+  /// Runs this group and those behind it in its row, at most `limit` together, and returns how
+  /// many. Groups of whole size, which differ in one number, take little more than their call.
+  std::uint64_t run_row(std::uint64_t limit) {
+    const Dispatch& dispatch = *grid_->dispatch;
+    const abi::Launch& launch = dispatch.launch;
+    const std::uint32_t(&size)[3] = launch.threads_per_threadgroup;
+    const std::uint32_t first = group_.position[0];
+    if (first >= whole_groups_ || group_.size[1] != size[1] || group_.size[2] != size[2] ||
+        dispatch.kernel->traits().needs_fibers) {
+      run_group();
+      return 1;
+    }
+    const auto count =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, whole_groups_ - first));
+    const std::uint32_t thread_count = size[0] * size[1] * size[2];
+    const abi::EntryPoint entry = dispatch.kernel->entry();
+    for (std::uint32_t i = 0; i < count && !run_.is_stopped(); ++i) {
+      group_.position[0] = first + i;
+      entry(&launch, &group_, 0, thread_count);
+    }
+    return count;
+  }
+
   void run_group() {
     const abi::Launch& launch = grid_->dispatch->launch;
     const std::uint32_t(&size)[3] = launch.threads_per_threadgroup;
@@ -246,6 +271,8 @@ class GridRun::Participant {
   ThreadState& state_;
   const bool is_owner_;
   Grid* grid_ = nullptr;
+  /// Of a row of the grid: those before its last, smaller one.
+  std::uint32_t whole_groups_ = 0;
   abi::Group group_ = {};
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
