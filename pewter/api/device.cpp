@@ -72,7 +72,7 @@ void set_default_stream(Stream stream) {
 
 Stream new_stream(Device device) {
   expect_available("new_stream", device);
-  return graph::make_stream(device, graph::StreamUse::AnyThread);
+  return graph::make_stream(device, graph::StreamUse::OwnThread);
 }
 
 Stream new_thread_unsafe_stream(Device device) {

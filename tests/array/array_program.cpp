@@ -264,6 +264,29 @@ void keep_graphs() {
   }
 }
 
+/// Computes after main, when this thread's own variables are gone. What is allocated behind it
+/// finds out whether it has touched memory that was freed.
+struct ComputedLast {
+  ~ComputedLast() {
+    const array x = add(ones({4}) * 3.0F, array(1.0F), new_stream());
+    const std::string result = std::to_string(x.to_vector<float>()[3]);
+    std::vector<std::unique_ptr<char[]>> blocks;
+    for (std::size_t i = 0; i < 4000; ++i) {
+      blocks.push_back(std::make_unique<char[]>(8 + i % 64 * 8));
+    }
+    print("computed", result);
+  }
+};
+
+void compute_at_end() {
+  for (int i = 0; i < 20; ++i) {
+    static_cast<void>(new_stream());
+  }
+  // The compiler is not there at the end, but its kernels are.
+  eval(add(ones({4}) * 3.0F, array(1.0F), new_stream()));
+  static const ComputedLast last;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -288,6 +311,8 @@ int main(int count, char** arguments) {
     count_bodies();
   } else if (scenario == "keep_graphs") {
     keep_graphs();
+  } else if (scenario == "compute_at_end") {
+    compute_at_end();
   } else {
     return 2;
   }

@@ -3,9 +3,13 @@
 #include <pewter/fast.h>
 #include <pewter/ops.h>
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
+#include <numeric>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/array/reference.h"
@@ -129,4 +133,62 @@ TEST_CASE("operations that cannot be compiled shapeless say so by name, at every
           call.output_dtypes = {Dtype::Float32};
           return fast::metal_kernel("first", {"a"}, {"out"}, "out[0] = a[0];")(call)[0];
         }) == "[compile] custom_kernel_first_float_float" + rest);
+}
+
+TEST_CASE("an argument that a traced function leaks is refused, and nothing else") {
+  array leaked(0.0F);
+  const ArrayFunction function = compile([&](const std::vector<array>& inputs) {
+    leaked = exp(inputs[0] + 1.0F);
+    return std::vector<array>{inputs[0] * 2.0F};
+  });
+  CHECK(read(function({ones({4})})[0]) == std::vector<double>(4, 2));
+
+  for (int i = 0; i < 2; ++i) {
+    CHECK_THROWS_AS(eval(leaked + ones({4})), std::invalid_argument);
+    CHECK(read(ones({4}) + 3.0F) == std::vector<double>(4, 4));
+  }
+}
+
+TEST_CASE("a compiled view of another type begins where its argument does") {
+  std::vector<std::int8_t> bytes(32);
+  std::iota(bytes.begin(), bytes.end(), std::int8_t{0});
+  const array all(bytes);
+  const ArrayFunction function = compile([](const std::vector<array>& inputs) {
+    const array words = view(inputs[0], Dtype::Int32);
+    return std::vector<array>{words, slice(words, {1}, {2}) + 0};
+  });
+  for (const std::int64_t start : {0, 4, 1, 3, 8}) {
+    CAPTURE(start);
+    const array part = slice(all, {start}, {start + 8});
+    const auto expected = view(part, Dtype::Int32).to_vector<std::int32_t>();
+    const std::vector<array> got = function({part});
+    CHECK(got[0].to_vector<std::int32_t>() == expected);
+    CHECK(got[1].item<std::int32_t>() == expected[1]);
+  }
+}
+
+TEST_CASE("what a function captures may be evaluated by another thread while it is traced") {
+  constexpr int kOperations = 300;
+  for (int round = 0; round < 100; ++round) {
+    array captured = ones({8});
+    for (int i = 0; i < kOperations; ++i) {
+      captured = captured + 0.5F;
+    }
+    std::atomic<int> ready = 0;
+    const auto begin_together = [&] {
+      ++ready;
+      while (ready < 2) {
+      }
+    };
+    std::thread other([&, captured] {
+      begin_together();
+      eval(captured);
+    });
+    begin_together();
+    const ArrayFunction function = compile(
+        [&](const std::vector<array>& inputs) { return std::vector<array>{inputs[0] + captured}; });
+    const array sum = function({ones({8})})[0];
+    other.join();
+    REQUIRE(read(sum) == std::vector<double>(8, 2 + 0.5 * kOperations));
+  }
 }

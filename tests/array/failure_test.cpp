@@ -3,8 +3,12 @@
 #include <doctest/doctest.h>
 #include <pewter/eval.h>
 #include <pewter/fast.h>
+#include <pewter/memory.h>
 #include <pewter/ops.h>
 
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -172,4 +176,54 @@ TEST_CASE("an array of a thread that has ended is waited for") {
   dependent = result + 1.0F;
   CHECK(dependent.item<float>() == 3);
   CHECK(result.item<float>() == 2);
+}
+
+TEST_CASE("an evaluation that is refused memory holds none of it") {
+  constexpr std::int64_t kCount = 1 << 20;
+  const std::size_t at_first = get_active_memory();
+  {
+    const array a = ones({kCount});
+    const array b = a * 2.0F;
+    eval(a, b);
+    const std::size_t before = get_active_memory();
+    const array first = a + b;
+    const array second = first * 3.0F;
+    // Room for one of the two results of their kernel.
+    const std::size_t limit = set_memory_limit(before + 6 * kCount, false);
+    const std::string failure = failure_of([&] { eval(first, second); });
+    const std::size_t after = get_active_memory();
+    set_memory_limit(limit);
+
+    CHECK(failure.find(std::to_string(4 * kCount)) != std::string::npos);
+    CHECK(after == before);
+    CHECK(second.to_vector<float>() == Floats(kCount, 9));
+    CHECK(first.to_vector<float>() == Floats(kCount, 3));
+
+    const array third = a + 1.0F;
+    set_memory_limit(get_active_memory(), false);
+    CHECK_THROWS_AS(eval(third), std::runtime_error);
+    set_memory_limit(limit);
+  }
+  CHECK(get_active_memory() == at_first);
+}
+
+TEST_CASE("the end of adopted memory may compute arrays, also when an evaluation brings it") {
+  constexpr std::size_t kBytes = 1 << 16;
+  void* const memory = std::aligned_alloc(kBytes, kBytes);
+  std::memset(memory, 0, kBytes);
+  Floats computed;
+  const auto wanted_of_adopted = [&] {
+    const array adopted = array::adopt(memory, {kBytes / 4}, Dtype::Float32, [&] {
+      computed = (ones({3}) + 1.0F).to_vector<float>();
+      std::free(memory);
+    });
+    std::vector<array> wanted = {slice(adopted, {0}, {0}) + 1.0F};
+    for (int i = 0; i < 10; ++i) {
+      wanted.push_back(sort(counted() + static_cast<float>(i)));
+    }
+    return wanted;
+  }();
+  eval(wanted_of_adopted);
+  CHECK(computed == Floats{2, 2, 2});
+  CHECK(wanted_of_adopted.back().to_vector<float>() == Floats{9, 10, 11});
 }

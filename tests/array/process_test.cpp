@@ -146,3 +146,10 @@ TEST_CASE("graphs that live longer than main end in order") {
   CHECK_MESSAGE(result.code == 0, result.errors);
   CHECK(result.output == "kept: 400\n");
 }
+
+TEST_CASE("destructors of static objects may compute arrays") {
+  const ProcessResult result = run("compute_at_end", {});
+
+  CHECK_MESSAGE(result.code == 0, result.errors);
+  CHECK(result.output == "computed: 4.000000\n");
+}

@@ -1,12 +1,18 @@
 #include <doctest/doctest.h>
 #include <pewter/eval.h>
+#include <pewter/fast.h>
 #include <pewter/ops.h>
+#include <Metal/Metal.hpp>
 
+#include <cstdint>
 #include <future>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "pewter/array/graph/node.h"
+#include "pewter/array/graph/streams.h"
 
 using namespace pewter;
 
@@ -80,4 +86,49 @@ TEST_CASE("a default stream that another thread ends is replaced") {
     CHECK(default_stream(shared.device) != shared);
     CHECK((ones({3}) + 1.0F).to_vector<float>() == Floats{2, 2, 2});
   });
+}
+
+TEST_CASE("lazy arrays of threads that have ended need no streams of theirs") {
+  const auto default_of_this =
+      graph::stream_with(static_cast<std::uint32_t>(default_stream(default_device()).index));
+  for (const bool has_computed : {false, true}) {
+    CAPTURE(has_computed);
+    array built(0.0F);
+    on_own_thread([&] {
+      if (has_computed) {
+        eval(ones({3}) * 5.0F);
+      }
+      built = ones({3}) + 1.0F;
+    });
+    CHECK(graph::stream_with(built.node().stream) == default_of_this);
+    CHECK(built.to_vector<float>() == Floats{2, 2, 2});
+  }
+}
+
+TEST_CASE("a stream whose thread has ended is waited for by name") {
+  const auto kernel = fast::metal_kernel("slow_stream", {}, {"out"}, R"(
+      float sum = 0;
+      for (int i = 0; i < 5000000; ++i) { sum += metal::sin(float(i)); }
+      out[0] = sum == 0 ? 1 : 2;)");
+  fast::CustomKernelCall call;
+  call.output_shapes = {{1}};
+  call.output_dtypes = {Dtype::Float32};
+  call.init_value = 7.0F;
+  eval(kernel(call)[0]);
+  for (Stream (*const make)(Device) : {new_stream, new_thread_unsafe_stream}) {
+    array slow(0.0F);
+    Stream stream;
+    on_own_thread([&] {
+      stream = make(DeviceType::Gpu);
+      call.stream = stream;
+      slow = kernel(call)[0];
+      async_eval(slow);
+    });
+    const volatile auto* result = static_cast<float*>(slow.metal_buffer()->contents());
+
+    synchronize(stream);
+
+    CHECK(*result == 2);
+    CHECK(add(slow, array(1.0F), stream).item<float>() == 3);
+  }
 }

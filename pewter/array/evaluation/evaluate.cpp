@@ -40,6 +40,9 @@ class Evaluator {
   }
 
   void run(std::span<const array> roots, Fusion fusion) {
+    // Let go of when the lock is free again: the ends of adopted memory are the user's to act on,
+    // and may compute arrays.
+    std::vector<runtime::Buffer> adopted;
     const std::scoped_lock lock(mutex_);
     tape_.record(roots);
     if (tape_.entries().empty()) {
@@ -49,8 +52,11 @@ class Evaluator {
     groups_.form(tape_, fusion == Fusion::On);
     streams_.clear();
     std::exception_ptr failure;
+    const Group* current = nullptr;
     try {
       for (const Group& group : groups_.in_order()) {
+        current = &group;
+        keep_adopted(group, adopted);
         dependence_.begin(group);
         run_group(group);
         dependence_.end();
@@ -58,6 +64,7 @@ class Evaluator {
     } catch (...) {
       failure = std::current_exception();
       dependence_.end();
+      take_memory_back(*current);
     }
     for (const auto& [number, stream] : streams_) {
       stream->commit();
@@ -69,6 +76,15 @@ class Evaluator {
   }
 
  private:
+  static void keep_adopted(const Group& group, std::vector<runtime::Buffer>& adopted) {
+    for (const graph::Node* leaf : group.leaves) {
+      const graph::Node& origin = leaf->origin();
+      if (origin.is_shared_memory && (adopted.empty() || adopted.back() != origin.buffer)) {
+        adopted.push_back(origin.buffer);
+      }
+    }
+  }
+
   /// Where a group is computed: all its members have the same.
   runtime::Stream& stream_of(const graph::Node& node) {
     runtime::Stream& stream = known_stream(node.stream);
@@ -203,6 +219,22 @@ class Evaluator {
     for (const graph::NodePointer& output : alive) {
       if (output) {
         release(*output);
+      }
+    }
+  }
+
+  // Some of a group's outputs may have memory when there is none for another, or for its scratch.
+  void take_memory_back(const Group& group) {
+    for (const std::uint32_t member : group.members) {
+      graph::Node& node = *tape_.entries()[member].node;
+      if (node.is_available.load()) {
+        continue;
+      }
+      node.buffer.reset();
+      for (std::size_t i = 0; node.siblings && i < node.siblings->outputs.size(); ++i) {
+        if (const graph::NodePointer output = node.siblings->outputs[i].lock()) {
+          output->buffer.reset();
+        }
       }
     }
   }

@@ -78,6 +78,7 @@ double identity_of(ops::ReductionKind kind) {
 class Encoder {
  public:
   bool encode(Tape& tape, const Group& group, runtime::Stream& stream, Unmade unmade) {
+    const ReleaseMemory leaves_are_released(leaf_memory_);
     begin(tape, group);
     if (reduction_ != nullptr && root_->inputs[0]->size == 0) {
       graph::allocate_memory(*root_);
@@ -99,7 +100,6 @@ class Encoder {
     } else {
       encode_elements(stream, *kernel);
     }
-    leaf_memory_.clear();
     return true;
   }
 
@@ -111,6 +111,18 @@ class Encoder {
   }
 
  private:
+  /// Lets go of what was read, however encoding ends.
+  class ReleaseMemory {
+   public:
+    explicit ReleaseMemory(std::vector<runtime::Buffer>& memory) : memory_(memory) {}
+    ReleaseMemory(const ReleaseMemory&) = delete;
+    ReleaseMemory& operator=(const ReleaseMemory&) = delete;
+    ~ReleaseMemory() { memory_.clear(); }
+
+   private:
+    std::vector<runtime::Buffer>& memory_;
+  };
+
   void begin(Tape& tape, const Group& group) {
     tape_ = &tape;
     group_ = &group;

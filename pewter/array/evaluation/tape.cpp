@@ -16,6 +16,8 @@ void Tape::record(std::span<const array> roots) {
   mark_ = ++last_mark;
   entries_.clear();
   views_.clear();
+  // A record that was refused has left its way behind.
+  stack_.clear();
   for (const array& root : roots) {
     graph::Node& node = root.node_pointer()->origin();
     if (!node.is_available.load(std::memory_order_acquire)) {

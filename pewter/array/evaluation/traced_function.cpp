@@ -27,6 +27,7 @@ array placeholder_like(const array& a) {
   node->dtype = a.dtype();
   node->stream = a.node().stream;
   node->is_placeholder = true;
+  node->is_traced = true;
   return array(std::move(node));
 }
 
@@ -72,8 +73,9 @@ void Trace::add(const graph::NodePointer& node) {
   steps_.push_back({node, {}});
 }
 
-// Depth first, without recursion: graphs are deeper than the stack. Marks are not used, because
-// evaluation may be going on in another thread.
+// Depth first, without recursion: graphs are deeper than the stack. Marks are not used and inputs
+// of what the function captured are not looked at, because evaluation may be going on in another
+// thread.
 std::size_t Trace::record(const graph::NodePointer& root) {
   struct Visit {
     graph::NodePointer node;
@@ -86,7 +88,7 @@ std::size_t Trace::record(const graph::NodePointer& root) {
   const auto begin = [&](const graph::NodePointer& node) {
     last = place_of(node);
     const bool is_known =
-        last != kFrozen || node->is_available.load() ||
+        last != kFrozen || !node->is_traced ||
         std::find(known_frozen.begin(), known_frozen.end(), node.get()) != known_frozen.end();
     if (!is_known) {
       stack.push_back({node, sources(*node), {}});
@@ -167,11 +169,16 @@ graph::NodePointer Trace::repeat_step(const Step& step,
   }
   // A view's base is the origin of what it was made of: arguments are row contiguous, so that only
   // their offset has to be added.
-  const graph::NodePointer of = source(0);
-  node->base = of->base ? of->base : of;
+  graph::NodePointer of = source(0);
   const graph::Node& old_source = *sources(old)[0];
-  node->offset += (of->offset - old_source.offset) * static_cast<std::int64_t>(size_of(of->dtype)) /
-                  static_cast<std::int64_t>(size_of(old.dtype));
+  const auto old_bytes = static_cast<std::int64_t>(size_of(of->dtype));
+  const auto new_bytes = static_cast<std::int64_t>(size_of(old.dtype));
+  if ((of->offset - old_source.offset) * old_bytes % new_bytes != 0) {
+    // Another type is looked at from its own boundaries on, as view() has it.
+    of = ops::apply_row(ops::conversion_row(), {of}, of->dtype, old.stream).node_pointer();
+  }
+  node->base = of->base ? of->base : of;
+  node->offset += (of->offset - old_source.offset) * old_bytes / new_bytes;
   return node;
 }
 

@@ -94,6 +94,9 @@ NodePointer make_computed(Shape shape,
   node->primitive = std::move(primitive);
   node->inputs = std::move(inputs);
   node->stream = stream;
+  for (const NodePointer& input : node->inputs) {
+    node->is_traced = node->is_traced || input->is_traced;
+  }
   return node;
 }
 
@@ -107,6 +110,7 @@ NodePointer make_view(const NodePointer& node, Shape shape, Strides strides, std
   view->dtype = node->dtype;
   view->placement = node->placement;
   view->stream = node->stream;
+  view->is_traced = node->is_traced;
   view->base = node->base ? node->base : node;
   return view;
 }

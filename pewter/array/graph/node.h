@@ -49,6 +49,9 @@ struct Node : std::enable_shared_from_this<Node> {
   bool is_shared_memory = false;
   /// Whether the node stands for an argument of a function that is being traced.
   bool is_placeholder = false;
+  /// Whether it depends on such an argument: then it is never evaluated, and its inputs stay as
+  /// they are.
+  bool is_traced = false;
   /// Whether the elements lie one after the other.
   bool is_row_contiguous = true;
   /// Whether an evaluation has computed the node inside a kernel without storing it, though

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <deque>
@@ -18,8 +19,10 @@ namespace {
 
 struct Entry {
   Device device;
-  StreamUse use = StreamUse::AnyThread;
+  StreamUse use = StreamUse::OwnThread;
   bool has_ended = false;
+  /// Whether the only thread that it was made for has ended.
+  bool is_left = false;
   /// Null until it is used; never set for streams that each thread has one of.
   std::shared_ptr<runtime::Stream> stream;
 };
@@ -27,6 +30,8 @@ struct Entry {
 struct Registry {
   std::mutex mutex;
   std::deque<Entry> entries;  // guarded by mutex
+  /// Those of ended threads that had work to do when they were last looked at.
+  std::vector<int> busy;  // guarded by mutex
   /// How often streams were ended.
   std::atomic<std::uint64_t> ends = 0;
 
@@ -34,6 +39,24 @@ struct Registry {
     // Never destroyed: threads may end after main.
     static auto* const instance = new Registry;
     return *instance;
+  }
+
+  Entry& at(int number) { return entries[static_cast<std::size_t>(number)]; }
+
+  /// Takes the streams of ended threads that have nothing to do any more: each has a queue, and
+  /// those of many threads would pile up. The mutex must be held.
+  std::vector<std::shared_ptr<runtime::Stream>> take_idle() {
+    std::vector<std::shared_ptr<runtime::Stream>> idle;
+    std::erase_if(busy, [&](int number) {
+      Entry& entry = at(number);
+      // Whoever else holds it is about to use it.
+      if (entry.stream && (entry.stream.use_count() > 1 || !entry.stream->idle())) {
+        return false;
+      }
+      idle.push_back(std::exchange(entry.stream, nullptr));
+      return true;
+    });
+    return idle;
   }
 };
 
@@ -49,17 +72,46 @@ struct ThreadStreams {
   ThreadStreams() = default;
   ThreadStreams(const ThreadStreams&) = delete;
   ThreadStreams& operator=(const ThreadStreams&) = delete;
-  // The numbers stay valid: graphs that this thread built may be evaluated by another.
-  ~ThreadStreams() { release(false); }
+  ~ThreadStreams() { leave(); }
 
-  void release(bool ends) {
+  // The numbers stay valid: graphs that this thread built may be evaluated by another, and what it
+  // has begun may be waited for.
+  void leave() {
+    // The lock may never be free in a child.
+    if (runtime::in_bad_fork()) {
+      return;
+    }
+    std::vector<std::shared_ptr<runtime::Stream>> left;
+    Registry& registry = Registry::instance();
+    std::unique_lock lock(registry.mutex);
+    for (const int number : made) {
+      Entry& entry = registry.at(number);
+      if (entry.use == StreamUse::OwnThread && !entry.has_ended) {
+        entry.is_left = true;
+        registry.busy.push_back(number);
+        left.push_back(entry.stream);
+      }
+    }
+    lock.unlock();
+    std::erase(left, nullptr);
+    for (const auto& stream : left) {
+      stream->commit();
+    }
+    left.clear();
+    lock.lock();
+    left = registry.take_idle();
+    lock.unlock();
+  }
+
+  /// Ends what the thread made.
+  void end() {
     std::vector<std::shared_ptr<runtime::Stream>> released;
     Registry& registry = Registry::instance();
     {
       const std::scoped_lock lock(registry.mutex);
       for (const int number : made) {
-        Entry& entry = registry.entries[static_cast<std::size_t>(number)];
-        entry.has_ended = ends;
+        Entry& entry = registry.at(number);
+        entry.has_ended = true;
         released.push_back(std::exchange(entry.stream, nullptr));
       }
     }
@@ -69,9 +121,6 @@ struct ThreadStreams {
     own.clear();
     made.clear();
     defaults = {-1, -1};
-    if (!ends) {
-      return;
-    }
     registry.ends.fetch_add(1, std::memory_order_acq_rel);
     std::erase(released, nullptr);
     for (const auto& stream : released) {
@@ -91,16 +140,28 @@ struct ThreadStreams {
     ends_seen = ends;
     const std::scoped_lock lock(registry.mutex);
     for (int& number : defaults) {
-      if (number >= 0 && registry.entries[static_cast<std::size_t>(number)].has_ended) {
+      if (number >= 0 && registry.at(number).has_ended) {
         number = -1;
       }
     }
   }
 };
 
+// Trivial, so that it is there for destructors of static objects, which may compute arrays after
+// the objects of their thread are gone. What those make stays.
+thread_local ThreadStreams* streams_of_thread = nullptr;
+
+/// Ends with its thread.
+struct ThreadEnd {
+  ~ThreadEnd() { delete std::exchange(streams_of_thread, nullptr); }
+};
+
 ThreadStreams& thread_streams() {
-  thread_local ThreadStreams streams;
-  return streams;
+  if (streams_of_thread == nullptr) {
+    streams_of_thread = new ThreadStreams;
+    const thread_local ThreadEnd end;
+  }
+  return *streams_of_thread;
 }
 
 }  // namespace
@@ -108,8 +169,10 @@ ThreadStreams& thread_streams() {
 std::shared_ptr<runtime::Stream> stream_with(std::uint32_t number) {
   Registry& registry = Registry::instance();
   std::unique_lock lock(registry.mutex);
-  if (number < registry.entries.size() && registry.entries[number].has_ended) {
-    // Graphs outlive the streams that they were built for.
+  if (number < registry.entries.size() &&
+      (registry.entries[number].has_ended ||
+       (registry.entries[number].is_left && !registry.entries[number].stream))) {
+    // Graphs outlive the streams and the threads that they were built for.
     const DeviceType type = registry.entries[number].device.type;
     lock.unlock();
     number = static_cast<std::uint32_t>(thread_stream(type).index);
@@ -129,9 +192,12 @@ std::shared_ptr<runtime::Stream> stream_with(std::uint32_t number) {
 Stream make_stream(Device device, StreamUse use) {
   ThreadStreams& mine = thread_streams();
   Registry& registry = Registry::instance();
+  // Destroyed when the mutex is free again.
+  std::vector<std::shared_ptr<runtime::Stream>> idle;
   const std::scoped_lock lock(registry.mutex);
+  idle = registry.take_idle();
   const auto number = static_cast<int>(registry.entries.size());
-  registry.entries.push_back({.device = device, .use = use, .has_ended = false, .stream = nullptr});
+  registry.entries.push_back({.device = device, .use = use, .stream = nullptr});
   mine.made.push_back(number);
   return {number, device};
 }
@@ -146,7 +212,7 @@ Stream thread_stream(DeviceType type) {
   mine.replace_ended();
   int& number = mine.defaults[static_cast<std::size_t>(type)];
   if (number < 0) {
-    number = make_stream(device, StreamUse::AnyThread).index;
+    number = make_stream(device, StreamUse::OwnThread).index;
   }
   return {number, device};
 }
@@ -159,7 +225,36 @@ void set_thread_stream(Stream stream) {
 }
 
 void end_thread_streams() {
-  thread_streams().release(true);
+  thread_streams().end();
+}
+
+void synchronize_thread_streams() {
+  std::vector<std::shared_ptr<runtime::Stream>> streams;
+  {
+    const ThreadStreams& mine = thread_streams();
+    Registry& registry = Registry::instance();
+    const std::scoped_lock lock(registry.mutex);
+    const auto add = [&](const std::shared_ptr<runtime::Stream>& stream) {
+      if (stream && std::find(streams.begin(), streams.end(), stream) == streams.end()) {
+        streams.push_back(stream);
+      }
+    };
+    for (const auto& [number, stream] : mine.own) {
+      add(stream);
+    }
+    for (const int number : mine.made) {
+      add(registry.at(number).stream);
+    }
+    for (const int number : mine.defaults) {
+      add(number >= 0 ? registry.at(number).stream : nullptr);
+    }
+  }
+  for (const auto& stream : streams) {
+    stream->wait_on_host(stream->open_task());
+  }
+  for (const auto& stream : streams) {
+    stream->synchronize();
+  }
 }
 
 void expect_stream(const char* origin, Stream stream) {

@@ -59,7 +59,9 @@ PoolScope::~PoolScope() {
 
 AutoreleasePool::AutoreleasePool()
     : Object(kClass), owner_(std::this_thread::get_id()), serial_(stack.next_serial++) {
-  stack.pools.push_back({serial_, stack.objects.size()});
+  if (!stack_ended) {
+    stack.pools.push_back({serial_, stack.objects.size()});
+  }
 }
 
 AutoreleasePool::~AutoreleasePool() {
