@@ -18,6 +18,10 @@ void ArrayRegistry::add(const array& value, std::size_t bytes, HostDtype dtype) 
   entry.record.last_accessed = entry.record.created_at;
 
   const std::scoped_lock lock(mutex_);
+  if (entries_.size() >= next_sweep_) {
+    forget_dead();
+    next_sweep_ = std::max(kFirstSweep, 2 * entries_.size());
+  }
   entry.number = next_number_++;
   entries_.insert_or_assign(entry.record.array_id, std::move(entry));
 }

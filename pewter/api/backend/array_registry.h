@@ -42,6 +42,8 @@ class ArrayRegistry {
   std::vector<MetalBufferRecord> records() const;
 
  private:
+  static constexpr std::size_t kFirstSweep = 64;
+
   struct Entry {
     MetalBufferRecord record;
     /// Ends with the array's last handle, and the entry with it.
@@ -57,6 +59,9 @@ class ArrayRegistry {
 
   mutable std::mutex mutex_;  // guards the members below
   mutable std::map<const void*, Entry> entries_;
+  /// How many entries there are when those of dead arrays are next looked for: entries keep nodes'
+  /// memory.
+  std::size_t next_sweep_ = kFirstSweep;
   std::uint64_t next_number_ = 0;
 };
 

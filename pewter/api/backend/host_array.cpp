@@ -3,6 +3,7 @@
 #include <pewter/host_array.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 
@@ -73,6 +74,32 @@ void for_each_pair(const Shape& shape,
   graph::for_each_position(shape, second, [&](std::int64_t at) { visit(positions[next++], at); });
 }
 
+/// The addresses from the first byte of an array in memory to behind its last.
+struct Extent {
+  explicit Extent(const HostArray& values)
+      : begin(reinterpret_cast<std::intptr_t>(values.bytes())), end(begin) {
+    const auto item = static_cast<std::int64_t>(values.itemsize());
+    end += item;
+    for (std::size_t axis = 0; axis < values.ndim(); ++axis) {
+      const std::int64_t reach = (values.shape()[axis] - 1) * values.strides()[axis] * item;
+      (reach < 0 ? begin : end) += reach;
+    }
+  }
+
+  std::intptr_t begin;
+  std::intptr_t end;
+};
+
+/// Whether two arrays may have bytes in common, also when one is memory of the caller's.
+bool shares_bytes(const HostArray& left, const HostArray& right) {
+  if (left.size() == 0 || right.size() == 0) {
+    return false;
+  }
+  const Extent a(left);
+  const Extent b(right);
+  return a.begin < b.end && b.begin < a.end;
+}
+
 }  // namespace
 
 HostArray::HostArray(Shape shape, HostDtype dtype) : dtype_(dtype) {
@@ -120,24 +147,15 @@ HostArray HostArray::slice(std::int64_t start,
   if (step == 0) {
     throw std::invalid_argument("[HostArray::slice] step 0; a step is not 0");
   }
-  const std::int64_t length = shape_[axis];
-  const auto placed = [&](std::int64_t position) {
-    const std::int64_t from_start = position < 0 ? position + length : position;
-    return step > 0 ? std::clamp<std::int64_t>(from_start, 0, length)
-                    : std::clamp<std::int64_t>(from_start, -1, length - 1);
-  };
-  const std::int64_t first = placed(start);
-  const std::int64_t last = placed(stop);
-  const std::int64_t distance = step > 0 ? last - first : first - last;
-  const std::int64_t stride = step > 0 ? step : -step;
+  const graph::Range range = graph::slice_range(start, stop, step, shape_[axis]);
 
   HostArray view = *this;
-  view.shape_[axis] = distance > 0 ? (distance + stride - 1) / stride : 0;
+  view.shape_[axis] = range.count;
   view.size_ = graph::element_count(view.shape_, itemsize());
   if (view.size_ > 0) {
-    view.first_ += first * strides_[axis] * static_cast<std::int64_t>(itemsize());
+    view.first_ += range.first * strides_[axis] * static_cast<std::int64_t>(itemsize());
   }
-  view.strides_[axis] *= step;
+  view.strides_[axis] *= range.count > 1 ? step : 1;
   return view;
 }
 
@@ -155,7 +173,7 @@ void HostArray::assign(const HostArray& source, Casting casting) const {
   }
   const Strides from = broadcast_strides(source.shape_, source.strides_, shape_);
   // Elements that are both read and written would be read after they were written.
-  const bool overlaps = memory_ != nullptr && memory_ == source.memory_ && !is_same(source);
+  const bool overlaps = !is_same(source) && shares_bytes(*this, source);
   const HostArray kept = overlaps ? source.copy() : source;
   const Strides kept_strides =
       overlaps ? broadcast_strides(kept.shape_, kept.strides_, shape_) : from;

@@ -60,6 +60,8 @@ template <typename To, typename From>
 To converted(From value) {
   if constexpr (std::is_same_v<To, From>) {
     return value;
+  } else if constexpr (kIsComplex<From> && std::is_same_v<To, bool>) {
+    return value != From(0);
   } else if constexpr (kIsComplex<From> && !kIsComplex<To>) {
     return converted<To>(value.real());
   } else if constexpr (kIsComplex<To> && kIsComplex<From>) {

@@ -17,6 +17,7 @@
 #include "pewter/api/backend/transfer.h"
 #include "pewter/api/mps_device.h"
 #include "pewter/array/graph/shape.h"
+#include "pewter/array/graph/streams.h"
 #include "pewter/runtime/stream.h"
 
 namespace pewter::backend {
@@ -31,7 +32,7 @@ namespace {
 /// Waits for what the calling thread has submitted, as arrays and as shaders.
 void wait_for_this_thread() {
   mps::current_runtime_stream()->synchronize();
-  runtime::default_stream()->synchronize();
+  graph::synchronize_thread_streams();
 }
 
 /// A size that was left out is one of no axes; only kernels that are called by themselves choose.

@@ -1,8 +1,11 @@
 #include <doctest/doctest.h>
 #include <pewter/errors.h>
+#include <pewter/eval.h>
+#include <pewter/fast.h>
 #include <pewter/metal_backend.h>
 #include <pewter/mps.h>
 #include <pewter/ops.h>
+#include <Metal/Metal.hpp>
 
 #include <cmath>
 #include <functional>
@@ -26,6 +29,10 @@ namespace {
 
 array twice(const array& x) {
   return x * 2;
+}
+
+float half_of(float x) noexcept {
+  return x / 2;
 }
 
 std::string error_text(const KernelExecutionResult& outcome) {
@@ -67,6 +74,26 @@ std::int64_t long_rounds() {
   return rounds;
 }
 
+/// The same as a kernel of arrays: what it computes is never 0.
+pewter::fast::CustomKernelFunction crunching() {
+  return pewter::fast::metal_kernel("crunching", {"start", "rounds"}, {"out"}, R"(
+      uint value = start;
+      for (int i = 0; i < rounds; ++i) {
+        value = value * 1664525u + 1013904223u;
+        value ^= value >> 13;
+      }
+      out[0] = value | 1;)");
+}
+
+pewter::fast::CustomKernelCall long_call() {
+  pewter::fast::CustomKernelCall call;
+  call.inputs = {array(3U), array(static_cast<std::int32_t>(long_rounds()))};
+  call.output_shapes = {{1}};
+  call.output_dtypes = {Dtype::UInt32};
+  call.init_value = 0.0F;
+  return call;
+}
+
 constexpr const char* kAddArrays = R"(
 kernel void add_arrays(device const float* a, device const float* b, device float* out,
                        uint index [[thread_position_in_grid]]) {
@@ -97,6 +124,12 @@ TEST_CASE("backend 9: sizes do not matter to functions, and numbers are passed o
     const auto outcome = backend.execute_kernel(scaled, size, size, a, 0.5F, 3);
     CHECK(outcome.result.as_array().to_vector<float>() == std::vector<float>{3.5F, 4.0F});
   }
+}
+
+TEST_CASE("backend 9: functions that do not throw are kernels as others are") {
+  const auto outcome = MetalBackend().execute_kernel(half_of, {1}, {1}, 3.0F);
+  CHECK(outcome.success);
+  CHECK(outcome.result.as_number() == 1.5);
 }
 
 TEST_CASE("backend 10: what a kernel throws is the error of the result") {
@@ -182,6 +215,27 @@ TEST_CASE("backend 12: the time of a long kernel is at least as long as it took"
                                               {1}, array(std::vector<std::uint32_t>(1, 3)));
   CHECK(outcome.success);
   CHECK(outcome.execution_time_ms >= 50);
+}
+
+TEST_CASE("backend 12: the time counts what a kernel starts and does not return") {
+  MetalBackend backend;
+  pewter::fast::CustomKernelCall call = long_call();
+  pewter::eval(crunching()(call)[0]);
+  for (const bool has_own_stream : {false, true}) {
+    CAPTURE(has_own_stream);
+    std::vector<array> started;
+    const auto outcome = backend.execute_kernel(
+        [&] {
+          if (has_own_stream) {
+            call.stream = pewter::new_stream();
+          }
+          started = crunching()(call);
+          pewter::async_eval(started);
+        },
+        {1}, {1});
+    CHECK(outcome.success);
+    CHECK(outcome.execution_time_ms >= 50);
+  }
 }
 
 TEST_CASE("backend 13: a function and a signature are compiled once") {
@@ -346,6 +400,24 @@ TEST_CASE("backend 18: a kernel may call its own backend") {
   const auto outcome = backend.execute_kernel(inner, {1}, {1}, array{1.0F, 2.0F});
   CHECK(outcome.success);
   CHECK(outcome.result.as_array().to_vector<float>() == std::vector<float>{4, 8});
+}
+
+TEST_CASE("backend 19: synchronize waits for arrays, also those of a thread that has ended") {
+  MetalBackend backend;
+  const auto long_array = [call = long_call()] { return crunching()(call)[0]; };
+  pewter::eval(long_array());
+  array started(0.0F);
+  std::thread([&] {
+    started = long_array();
+    pewter::async_eval(started);
+  }).join();
+  const auto* const result = static_cast<std::uint32_t*>(started.metal_buffer()->contents());
+
+  const bool was_done = *result != 0;
+  backend.synchronize();
+
+  CHECK_FALSE(was_done);
+  CHECK(*result != 0);
 }
 
 TEST_CASE("backend 19: synchronize returns when submitted work is done") {

@@ -104,6 +104,31 @@ TEST_CASE("wrong counts, types and positions are refused") {
   CHECK_THROWS_AS(x.transposed().values<float>(), std::invalid_argument);
 }
 
+TEST_CASE("steps as large as their type can count take what Python's do") {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  const HostArray x(counted<float>(6));
+  CHECK(x.slice(1, 6, 0, kMost) == HostArray{1.0F});
+  CHECK(x.slice(4, kLeast, 0, kLeast) == HostArray{4.0F});
+  CHECK(x.slice(kLeast, kMost, 0, 4) == HostArray{0.0F, 4.0F});
+}
+
+TEST_CASE("complex numbers are true when either part is") {
+  const HostArray x{std::complex<float>(0, 1), std::complex<float>(0, 0),
+                    std::complex<float>(2, 0)};
+  CHECK(x.astype(HostDtype::Bool) == HostArray{true, false, true});
+}
+
+TEST_CASE("the caller's memory may be assigned to itself") {
+  std::vector<float> memory = {1, 2, 3, 4};
+  const HostArray x = HostArray::wrap(memory.data(), {4});
+  x.slice(1, 4).assign(x.slice(0, 3));
+  CHECK(memory == std::vector<float>{1, 1, 2, 3});
+  const HostArray owned(counted<float>(4));
+  owned.assign(HostArray::wrap(owned.data<float>(), {4}).slice(3, -5, 0, -1));
+  CHECK(owned == HostArray{3.0F, 2.0F, 1.0F, 0.0F});
+}
+
 TEST_CASE("the caller's memory can be seen as an array") {
   std::vector<float> memory = {1, 2, 3};
   const HostArray x = HostArray::wrap(memory.data(), {3});

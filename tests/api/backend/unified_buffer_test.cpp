@@ -188,6 +188,13 @@ TEST_CASE("backend 20: elements are read and written one by one") {
   CHECK(grid.host()[5] == 5);
 }
 
+TEST_CASE("backend 20: an element may be set to another") {
+  auto buffer = in_state(State::Synchronized);
+  buffer[0] = buffer[3];
+  CHECK(buffer.host()[0] == 4);
+  CHECK(buffer.state() == State::HostDirty);
+}
+
 TEST_CASE("backend 20: the awaitable forms do what the plain ones do") {
   auto buffer = in_state(State::DeviceDirty);
   buffer.ensure_on_host().get();

@@ -147,6 +147,9 @@ struct Call<F> : CallOf<F, decltype(&F::operator())> {};
 template <typename Result, typename... Parameters>
 struct Call<Result (*)(Parameters...)>
     : PlainCall<Result (*)(Parameters...), Result, Parameters...> {};
+template <typename Result, typename... Parameters>
+struct Call<Result (*)(Parameters...) noexcept>
+    : PlainCall<Result (*)(Parameters...) noexcept, Result, Parameters...> {};
 
 template <typename F>
 class FunctionBody final : public KernelBody {

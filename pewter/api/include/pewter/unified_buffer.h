@@ -158,6 +158,9 @@ class UnifiedBuffer : public AnyUnifiedBuffer {
   class Reference {
    public:
     operator T() const { return buffer_.host_array().template at<T>(index_); }
+    /// Copies the element, as it does for any other value.
+    Reference& operator=(const Reference& other) { return *this = static_cast<T>(other); }
+    Reference(const Reference&) = default;
     Reference& operator=(T value) {
       // Looked up before anything is marked: a position that is not there changes nothing.
       (void)static_cast<T>(*this);
