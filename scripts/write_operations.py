@@ -36,8 +36,8 @@ RULES = {
 OTHERS = [
     ("where(condition, x, y)", "x where the condition is not zero, y elsewhere", "all", "the type of x and y together"),
     ("astype(a, dtype)", "the same numbers in another type", "all", "`dtype`"),
-    ("clip(a, low, high)", "at least low, at most high; either may be left out", "all but complex64", "the type of all together"),
-    ("round(a, decimals)", "to that many decimals, ties to even; tens, hundreds ... when negative", "all but complex64", "the same"),
+    ("clip(a, low, high)", "at least low, at most high; either may be left out", "all", "the type of all together"),
+    ("round(a, decimals)", "to that many decimals, ties to even; tens, hundreds ... when negative", "all", "the same"),
     ("nan_to_num(a, nan, positive, negative)", "NaN and infinities replaced", "all; only floating-point types change", "the same"),
     ("divmod(a, b)", "{floor_divide(a, b), remainder(a, b)}", "all but complex64", "the same"),
     ("isclose(a, b, rtol, atol, equal_nan)", "abs(a - b) <= atol + rtol * abs(b)", "all", "bool"),

@@ -272,6 +272,38 @@ TEST_CASE("mentions are whole identifiers outside comments") {
   CHECK(ops::mentions("int a = 1'000; grid_size; int b = 0xF'F'F;", "grid_size"));
 }
 
+TEST_CASE("metal_kernel: arrays without elements are passed like others") {
+  const auto kernel = fast::metal_kernel("empty", {"a"}, {"none", "out"}, R"(
+    uint i = thread_position_in_grid.x;
+    float sum = 0;
+    for (int k = 0; k < a_shape[0]; ++k) { sum += a[k]; }
+    if (i > 100) { none[i] = 1; }
+    out[i] = 2 + sum;
+  )");
+  fast::CustomKernelCall call;
+  call.inputs = {zeros({0})};
+  call.output_shapes = {{0}, {4}};
+  call.output_dtypes = {Dtype::Float32, Dtype::Float32};
+  call.grid = {4, 1, 1};
+  call.threadgroup = {4, 1, 1};
+
+  const std::vector<array> outputs = kernel(call);
+
+  CHECK(outputs[0].size() == 0);
+  CHECK(outputs[1].to_vector<float>() == std::vector<float>{2, 2, 2, 2});
+}
+
+TEST_CASE("metal_kernel: a threadgroup of 2^64 threads is refused") {
+  const auto kernel = fast::metal_kernel("large", {}, {"out"}, "out[0] = 1;");
+  fast::CustomKernelCall call;
+  call.output_shapes = {{1}};
+  call.output_dtypes = {Dtype::Float32};
+  call.grid = {1, 1, 1};
+  call.threadgroup = {1 << 22, 1 << 21, 1 << 21};
+
+  CHECK_THROWS_AS(kernel(call)[0].eval(), std::invalid_argument);
+}
+
 TEST_CASE("metal_kernel: numbers may have digits set apart") {
   const auto kernel = metal_kernel("apart", {}, {"out"}, R"(
       int large = 1'000'000 + 0x1'0;

@@ -347,3 +347,17 @@ TEST_CASE("norms, rotary positions and attention agree with loops in double") {
   const array k = make_array(ks, {1, 1, 5, 4}, Dtype::Float32);
   check_close(fast::scaled_dot_product_attention(q, k, k, 0.5F, "causal"), expected, 16, 1e-6);
 }
+
+TEST_CASE("views of arrays in the host's memory follow their strides") {
+  const std::vector<std::int32_t> values = {0, 1, 2, 3, 4, 5};
+  const array x = array(values, Shape{2, 3}, Placement::Host).transposed();
+  CHECK(ints(slice(x, {1, 0}, {3, 2})) == Ints{1, 4, 2, 5});
+  CHECK(ints(transpose(x)) == values);
+  CHECK(ints(expand_dims(x, 1)) == Ints{0, 3, 1, 4, 2, 5});
+  CHECK(ints(squeeze(x.slice(1, 2), 0)) == Ints{1, 4});
+  CHECK(ints(broadcast_to(x, {2, 3, 2})) == Ints{0, 3, 1, 4, 2, 5, 0, 3, 1, 4, 2, 5});
+  CHECK(ints(split(x, 3)[2]) == Ints{2, 5});
+  CHECK(ints(reshape(x, {6})) == Ints{0, 3, 1, 4, 2, 5});
+  CHECK(ints(x.slice(2, -4, 0, -1)) == Ints{2, 5, 1, 4, 0, 3});
+  CHECK(ints(slice(x.slice(2, -4, 0, -1), {0, 0}, {3, 2}, {2, 1})) == Ints{2, 5, 0, 3});
+}

@@ -1,6 +1,7 @@
 #include "pewter/array/files/checked_shape.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 
 #include "pewter/array/files/file_error.h"
@@ -8,6 +9,11 @@
 namespace pewter::files {
 
 Shape checked_shape(const std::vector<std::uint64_t>& lengths, const std::string& path) {
+  // Much about arrays, such as printing them, goes from axis to axis: a file must not say how deep.
+  constexpr std::size_t kMaxDimensions = 32;
+  if (lengths.size() > kMaxDimensions) {
+    file_error("{}: more than {} dimensions", path, kMaxDimensions);
+  }
   // Strides are products of lengths, so they must fit even when another length is 0.
   std::uint64_t product = 1;
   Shape shape;

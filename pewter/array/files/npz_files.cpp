@@ -18,7 +18,7 @@ constexpr std::string_view kSuffix = ".npy";
 constexpr std::size_t kStart = 12;
 
 array read_entry(files::ZipReader& archive, const files::ZipReader::Entry& entry) {
-  const std::string place = archive.path() + ": " + entry.name;
+  const std::string place = archive.path() + ": " + files::printable(entry.name);
   if (entry.bytes < kStart) {
     files::file_error("{}: not a .npy file", place);
   }
@@ -57,7 +57,7 @@ NamedArrays load_npz(const std::filesystem::path& path) {
       name.resize(name.size() - kSuffix.size());
     }
     if (!arrays.emplace(name, read_entry(archive, entry)).second) {
-      files::file_error("{}: two arrays are named '{}'", archive.path(), name);
+      files::file_error("{}: two arrays are named '{}'", archive.path(), files::printable(name));
     }
   }
   return arrays;

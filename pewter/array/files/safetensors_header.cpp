@@ -18,6 +18,8 @@ using Json = nlohmann::json;
 
 /// As the format's own library has it.
 constexpr std::uint64_t kMaxHeader = 100'000'000;
+/// Objects and arrays in each other: a shape in a tensor in the header.
+constexpr int kMaxDepth = 3;
 
 // By Dtype.
 constexpr std::array<std::string_view, 13> kNames = {
@@ -30,14 +32,19 @@ class HeaderReader {
 
   Json parse(const std::string& text) const {
     std::vector<std::set<std::string>> keys;
-    const auto refuse_duplicates = [&](int /*depth*/, Json::parse_event_t event, Json& value) {
+    const auto refuse_duplicates = [&](int depth, Json::parse_event_t event, Json& value) {
+      // Values take many times the memory of the brackets that open them.
+      if (depth > kMaxDepth) {
+        damaged();
+      }
       if (event == Json::parse_event_t::object_start) {
         keys.emplace_back();
       } else if (event == Json::parse_event_t::object_end) {
         keys.pop_back();
       } else if (event == Json::parse_event_t::key &&
                  !keys.back().insert(value.get<std::string>()).second) {
-        file_error("{}: '{}' appears twice in the header", path_, value.get<std::string>());
+        file_error("{}: '{}' appears twice in the header", path_,
+                   printable(value.get<std::string>()));
       }
       return true;
     };
@@ -63,7 +70,8 @@ class HeaderReader {
     const std::string type = value["dtype"].get<std::string>();
     const auto found = std::find(kNames.begin(), kNames.end(), type);
     if (found == kNames.end() && type != kDouble) {
-      file_error("{}: tensor '{}' is of type '{}', which arrays do not have", path_, name, type);
+      file_error("{}: tensor '{}' is of type '{}', which arrays do not have", path_,
+                 printable(name), printable(type));
     }
     if (found != kNames.end()) {
       read.dtype = static_cast<Dtype>(found - kNames.begin());
@@ -127,7 +135,7 @@ void expect_no_gaps(std::vector<TensorPlace>& tensors,
     }
     if (tensor.begin != at || tensor.end - tensor.begin != bytes) {
       file_error("{}: tensor '{}' of {} bytes is at {} to {}, where {} is expected", path,
-                 tensor.name, bytes, tensor.begin, tensor.end, at);
+                 printable(tensor.name), bytes, tensor.begin, tensor.end, at);
     }
     at = tensor.end;
   }

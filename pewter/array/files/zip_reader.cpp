@@ -58,7 +58,7 @@ class Inflater {
       : file_(file), at_(entry.data_offset), left_(entry.compressed_bytes), name_(entry.name) {
     // A negative window is deflate without a header of its own.
     if (inflateInit2(&stream_, -MAX_WBITS) != Z_OK) {
-      file_error("{}: no memory to inflate '{}'", file_.path(), name_);
+      file_error("{}: no memory to inflate '{}'", file_.path(), printable(name_));
     }
   }
   Inflater(const Inflater&) = delete;
@@ -79,7 +79,7 @@ class Inflater {
       const bool is_over = code == Z_STREAM_END || (left_ == 0 && stream_.avail_in == 0);
       if ((code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) ||
           (is_over && done < bytes.size())) {
-        file_error("{}: '{}' does not inflate to what it says", file_.path(), name_);
+        file_error("{}: '{}' does not inflate to what it says", file_.path(), printable(name_));
       }
     }
   }
@@ -179,11 +179,11 @@ void ZipReader::read_directory(const Directory& directory) {
     const std::uint64_t method = number_at(left, 10, 2);
     if ((flags & kEncrypted) != 0 || (method != kStored && method != kDeflated)) {
       file_error("{}: '{}' is encrypted or compressed by a method that is not known", file_.path(),
-                 entry.name);
+                 printable(entry.name));
     }
     entry.is_deflated = method == kDeflated;
     if (!names.insert(entry.name).second) {
-      file_error("{}: two entries are named '{}'", file_.path(), entry.name);
+      file_error("{}: two entries are named '{}'", file_.path(), printable(entry.name));
     }
     entries_.push_back(std::move(entry));
     left.remove_prefix(kDirectoryEntryBytes + name_bytes + extra_bytes + comment_bytes);
@@ -193,19 +193,20 @@ void ZipReader::read_directory(const Directory& directory) {
 void ZipReader::locate(Entry& entry, std::uint64_t directory_offset) {
   const std::string header = file_.read_text(entry.header_offset, kLocalHeaderBytes);
   if (!header.starts_with(kLocalMark)) {
-    file_error("{}: no header of '{}' where the directory says", file_.path(), entry.name);
+    file_error("{}: no header of '{}' where the directory says", file_.path(),
+               printable(entry.name));
   }
   entry.data_offset =
       entry.header_offset + kLocalHeaderBytes + number_at(header, 26, 2) + number_at(header, 28, 2);
   if (entry.data_offset > directory_offset ||
       entry.compressed_bytes > directory_offset - entry.data_offset) {
-    file_error("{}: '{}' is longer than the file", file_.path(), entry.name);
+    file_error("{}: '{}' is longer than the file", file_.path(), printable(entry.name));
   }
   const bool is_possible = entry.is_deflated ? entry.bytes / kMaxRatio <= entry.compressed_bytes
                                              : entry.bytes == entry.compressed_bytes;
   if (!is_possible) {
-    file_error("{}: '{}' cannot have {} bytes in {}", file_.path(), entry.name, entry.bytes,
-               entry.compressed_bytes);
+    file_error("{}: '{}' cannot have {} bytes in {}", file_.path(), printable(entry.name),
+               entry.bytes, entry.compressed_bytes);
   }
 }
 
@@ -220,7 +221,8 @@ void ZipReader::refuse_overlaps() const {
   for (std::size_t i = 1; i < by_place.size(); ++i) {
     const Entry& before = *by_place[i - 1];
     if (by_place[i]->header_offset < before.data_offset + before.compressed_bytes) {
-      file_error("{}: '{}' and '{}' share bytes", file_.path(), before.name, by_place[i]->name);
+      file_error("{}: '{}' and '{}' share bytes", file_.path(), printable(before.name),
+                 printable(by_place[i]->name));
     }
   }
 }
@@ -233,7 +235,7 @@ void ZipReader::read(
   Inflater inflater(file_, entry);
   use([&](std::span<std::byte> bytes) {
     if (bytes.size() > entry.bytes - done) {
-      file_error("{}: '{}' ends after {} bytes", file_.path(), entry.name, entry.bytes);
+      file_error("{}: '{}' ends after {} bytes", file_.path(), printable(entry.name), entry.bytes);
     }
     if (entry.is_deflated) {
       inflater.fill(bytes);
@@ -247,7 +249,7 @@ void ZipReader::read(
                    : crc32_z(checksum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
   });
   if (done != entry.bytes || checksum != entry.checksum) {
-    file_error("{}: '{}' is damaged: its checksum differs", file_.path(), entry.name);
+    file_error("{}: '{}' is damaged: its checksum differs", file_.path(), printable(entry.name));
   }
 }
 

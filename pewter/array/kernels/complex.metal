@@ -25,6 +25,16 @@ inline complex64_t operator/(complex64_t a, complex64_t b) {
 inline bool operator==(complex64_t a, complex64_t b) { return a.re == b.re && a.im == b.im; }
 inline bool operator!=(complex64_t a, complex64_t b) { return !(a == b); }
 
+// Real parts are compared first; nothing is less or greater than what has a NaN.
+inline bool operator<(complex64_t a, complex64_t b) {
+  return a.re == b.re ? a.im < b.im : a.re < b.re && !isnan(a.im) && !isnan(b.im);
+}
+inline bool operator>(complex64_t a, complex64_t b) { return b < a; }
+inline bool operator<=(complex64_t a, complex64_t b) {
+  return a.re == b.re ? a.im <= b.im : a.re < b.re && !isnan(a.im) && !isnan(b.im);
+}
+inline bool operator>=(complex64_t a, complex64_t b) { return b <= a; }
+
 inline float magnitude(complex64_t a) {
   const float high = max(fabs(a.re), fabs(a.im));
   const float low = min(fabs(a.re), fabs(a.im));
@@ -41,6 +51,8 @@ inline float imaginary_part(complex64_t a) { return a.im; }
 inline bool is_nan(complex64_t a) { return isnan(a.re) || isnan(a.im); }
 inline bool is_infinite(complex64_t a) { return isinf(a.re) || isinf(a.im); }
 inline bool is_finite(complex64_t a) { return isfinite(a.re) && isfinite(a.im); }
+inline complex64_t greater_of(complex64_t a, complex64_t b) { return b > a || (is_nan(b) && !is_nan(a)) ? b : a; }
+inline complex64_t lesser_of(complex64_t a, complex64_t b) { return b < a || (is_nan(b) && !is_nan(a)) ? b : a; }
 inline complex64_t sign_of(complex64_t a) {
   const float size = magnitude(a);
   return size == 0.0f ? a : complex64_t(a.re / size, a.im / size);
@@ -74,6 +86,11 @@ inline complex64_t exponential_minus_one(complex64_t a) {
   const float half_sine = sin(0.5f * a.im);
   return complex64_t(size * cos(a.im) - 2.0f * half_sine * half_sine, exp(a.re) * sin(a.im));
 }
+inline complex64_t log_add_exp(complex64_t a, complex64_t b) {
+  const complex64_t high = a.re >= b.re ? a : b;
+  const complex64_t low = a.re >= b.re ? b : a;
+  return isinf(high.re) ? high : high + log_one_plus(exp(low - high));
+}
 inline complex64_t sin(complex64_t a) { return complex64_t(sin(a.re) * cosh(a.im), cos(a.re) * sinh(a.im)); }
 inline complex64_t cos(complex64_t a) { return complex64_t(cos(a.re) * cosh(a.im), -sin(a.re) * sinh(a.im)); }
 inline complex64_t sinh(complex64_t a) { return complex64_t(sinh(a.re) * cos(a.im), cosh(a.re) * sin(a.im)); }
@@ -100,9 +117,41 @@ inline complex64_t sqrt(complex64_t a) {
   const float im = 0.5f * fabs(a.im) / re;
   return a.re >= 0.0f ? complex64_t(re, copysign(im, a.im)) : complex64_t(im, copysign(re, a.im));
 }
+// Kahan: Branch cuts for complex elementary functions.
+inline complex64_t asin(complex64_t a) {
+  const complex64_t below = sqrt(complex64_t(1.0f - a.re, -a.im));
+  const complex64_t above = sqrt(complex64_t(1.0f + a.re, a.im));
+  return complex64_t(atan2(a.re, below.re * above.re - below.im * above.im),
+                     asinh(below.re * above.im - below.im * above.re));
+}
+inline complex64_t acos(complex64_t a) {
+  const complex64_t below = sqrt(complex64_t(1.0f - a.re, -a.im));
+  const complex64_t above = sqrt(complex64_t(1.0f + a.re, a.im));
+  return complex64_t(2.0f * atan2(below.re, above.re), asinh(above.re * below.im - above.im * below.re));
+}
+inline complex64_t acosh(complex64_t a) {
+  const complex64_t below = sqrt(complex64_t(a.re - 1.0f, a.im));
+  const complex64_t above = sqrt(complex64_t(a.re + 1.0f, a.im));
+  return complex64_t(asinh(below.re * above.re + below.im * above.im), 2.0f * atan2(below.im, above.re));
+}
+inline complex64_t atanh(complex64_t a) {
+  const float size = fabs(a.re);
+  const float rest = 1.0f - size;
+  const float re = 0.25f * log_one_plus(4.0f * size / (rest * rest + a.im * a.im));
+  return complex64_t(copysign(re, a.re), 0.5f * atan2(2.0f * a.im, rest * (1.0f + size) - a.im * a.im));
+}
+inline complex64_t asinh(complex64_t a) {
+  const complex64_t turned = asin(complex64_t(-a.im, a.re));
+  return complex64_t(turned.im, -turned.re);
+}
+inline complex64_t atan(complex64_t a) {
+  const complex64_t turned = atanh(complex64_t(-a.im, a.re));
+  return complex64_t(turned.im, -turned.re);
+}
 inline complex64_t raised(complex64_t a, complex64_t b) {
   if (a.re == 0.0f && a.im == 0.0f) {
-    return b.re == 0.0f && b.im == 0.0f ? complex64_t(1.0f) : complex64_t(0.0f);
+    const bool is_one = b.re == 0.0f && b.im == 0.0f;
+    return is_one ? complex64_t(1.0f) : b.re > 0.0f ? complex64_t(0.0f) : complex64_t(NAN, NAN);
   }
   return exp(b * log(a));
 }

@@ -36,6 +36,10 @@ inline T rounded_down(T a) { return a; }
 inline float rounded_down(float a) { return floor(a); }
 
 template <typename T>
+inline T rounded_to_zero(T a) { return a; }
+inline float rounded_to_zero(float a) { return trunc(a); }
+
+template <typename T>
 inline T rounded(T a) { return a; }
 inline float rounded(float a) { return rint(a); }
 

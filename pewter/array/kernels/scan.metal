@@ -35,6 +35,13 @@ struct Least {
   static T start() { return numeric_limits<T>::has_infinity ? numeric_limits<T>::infinity() : numeric_limits<T>::max(); }
 };
 
+struct ComplexProduct {
+  template <typename T>
+  static T combine(T a, T b) { return T(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
+  template <typename T>
+  static T start() { return T(1, 0); }
+};
+
 // S is stored, T computed with, R comes out.
 template <typename Op, typename S, typename T, typename R>
 kernel void scan_columns(const device S* in [[buffer(0)]],
@@ -104,6 +111,8 @@ kernel void scan_rows(const device S* in [[buffer(0)]],
   BOTH(op, Op, float16, half, float, half)     \
   BOTH(op, Op, bfloat16, bfloat, float, bfloat) \
   BOTH(op, Op, float32, float, float, float)
+COLUMNS(cumsum, Sum, complex64, float2, float2, float2)
+COLUMNS(cumprod, ComplexProduct, complex64, float2, float2, float2)
 EVERY(cumsum, Sum)
 EVERY(cumprod, Product)
 EVERY(cummax, Greatest)

@@ -156,6 +156,10 @@ void expect_rope(const array& x,
   if (base.has_value() == freqs.has_value()) {
     throw std::invalid_argument("[rope] give either base or freqs");
   }
+  if (base && !(*base > 0)) {
+    throw std::invalid_argument(
+        fmt::format("[rope] a base of {}; it must be greater than 0", *base));
+  }
   if (freqs && freqs->shape() != Shape{dims / 2}) {
     throw std::invalid_argument(fmt::format("[rope] freqs of shape {}; needs [{}]",
                                             graph::to_text(freqs->shape()), dims / 2));
@@ -260,7 +264,8 @@ array scaled_dot_product_attention(const array& queries,
     expect_mask(*mask);
   }
   const Shape& shape = queries.shape();
-  const bool is_few = !mask && shape[2] < kManyQueries && keys.shape()[2] <= kMaxKeys;
+  const bool is_few =
+      !mask && shape[2] < kManyQueries && keys.shape()[2] <= kMaxKeys && shape[3] > 0;
   if (is_few) {
     const std::uint32_t stream = ops::stream_number(s);
     const auto operand = [&](const array& a) {

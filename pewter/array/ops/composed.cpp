@@ -50,6 +50,52 @@ array rounded_integers(const array& a, int decimals, const StreamOrDevice& s) {
   return multiply(add(below, astype(goes_up, a.dtype(), s), s), step, s);
 }
 
+/// To fractions or multiples of a power of ten, in float32.
+array rounded_floats(const array& a, int decimals, const StreamOrDevice& s) {
+  constexpr int kGreatestPower = std::numeric_limits<float>::max_exponent10;
+  if (decimals > kGreatestPower) {
+    return a;
+  }
+  const array x = astype(a, Dtype::Float32, s);
+  if (decimals < -kGreatestPower) {
+    return astype(where(isfinite(x, s), array(0.0F), x, s), a.dtype(), s);
+  }
+  const array factor(std::pow(10.0F, static_cast<float>(std::abs(decimals))));
+  if (decimals < 0) {
+    return astype(multiply(rint(divide(x, factor, s), s), factor, s), a.dtype(), s);
+  }
+  // What becomes too large has no digits behind the point.
+  const array scaled = multiply(x, factor, s);
+  const array rounded = where(isfinite(scaled, s), divide(rint(scaled, s), factor, s), x, s);
+  return astype(rounded, a.dtype(), s);
+}
+
+/// The unsigned type of as many bytes.
+Dtype unsigned_of(Dtype dtype) {
+  switch (size_of(dtype)) {
+    case 1:
+      return Dtype::UInt8;
+    case 2:
+      return Dtype::UInt16;
+    case 4:
+      return Dtype::UInt32;
+    default:
+      return Dtype::UInt64;
+  }
+}
+
+/// |a - b|, as float32 or the type of both. That of whole numbers may be one that only the unsigned
+/// type has.
+array distance_of(const array& a, const array& b, const StreamOrDevice& s) {
+  const Dtype dtype = promote_types(a.dtype(), b.dtype());
+  if (dtype >= Dtype::Float16) {
+    return abs(subtract(a, b, s), s);
+  }
+  const array high = astype(maximum(a, b, s), unsigned_of(dtype), s);
+  const array low = astype(minimum(a, b, s), unsigned_of(dtype), s);
+  return astype(subtract(high, low, s), Dtype::Float32, s);
+}
+
 Axes every_axis(const array& a) {
   Axes axes(a.ndim());
   std::iota(axes.begin(), axes.end(), 0);
@@ -73,13 +119,11 @@ array round(const array& a, int decimals, StreamOrDevice s) {
   if (decimals < 0 && a.dtype() >= Dtype::UInt8 && a.dtype() <= Dtype::Int64) {
     return rounded_integers(a, decimals, s);
   }
-  if (decimals == 0 || !is_floating(a.dtype())) {
-    return rint(a, s);
+  if (a.dtype() == Dtype::Complex64) {
+    const array parts = view(reshape(a, {-1}, s), Dtype::Float32, s);
+    return reshape(view(round(parts, decimals, s), Dtype::Complex64, s), a.shape(), s);
   }
-  const float scale = std::pow(10.0F, static_cast<float>(std::abs(decimals)));
-  const array factor(scale, a.dtype());
-  return decimals > 0 ? divide(rint(multiply(a, factor, s), s), factor, s)
-                      : multiply(rint(divide(a, factor, s), s), factor, s);
+  return decimals == 0 || !is_floating(a.dtype()) ? rint(a, s) : rounded_floats(a, decimals, s);
 }
 
 array nan_to_num(const array& a,
@@ -109,11 +153,11 @@ array isclose(
   const array size = abs(y, s);
   const array limit =
       add(array(atol, size.dtype()), multiply(array(rtol, size.dtype()), size, s), s);
-  const array distance = abs(subtract(x, y, s), s);
+  const array distance = distance_of(a, b, s);
   // Infinities are close to themselves alone.
   const array both_finite = logical_and(isfinite(x, s), isfinite(y, s), s);
   array result =
-      logical_or(equal(x, y, s), logical_and(both_finite, less_equal(distance, limit, s), s), s);
+      logical_or(equal(a, b, s), logical_and(both_finite, less_equal(distance, limit, s), s), s);
   if (equal_nan) {
     result = logical_or(result, logical_and(isnan(x, s), isnan(y, s), s), s);
   }

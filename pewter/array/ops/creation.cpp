@@ -97,11 +97,17 @@ array from_number(Shape shape, double number, Dtype dtype, StreamOrDevice s) {
   return full(std::move(shape), array(number, dtype), dtype, s);
 }
 
-/// Whether column - row <= k.
-array below_diagonal(std::int64_t rows, std::int64_t columns, int k, StreamOrDevice s) {
+/// The diagonal on which each element stands: its column less its row, which never overflows.
+array diagonals(std::int64_t rows, std::int64_t columns, StreamOrDevice s) {
   const array row = expand_dims(arange(static_cast<int>(rows), s), 1, s);
-  const array column = arange(static_cast<int>(columns), s);
-  return less_equal(column, add(row, array(k), s), s);
+  return subtract(arange(static_cast<int>(columns), s), row, s);
+}
+
+void expect_lengths(const char* origin, int rows, int columns) {
+  if (rows < 0 || columns < 0) {
+    throw std::invalid_argument(
+        fmt::format("[{}] {} rows and {} columns; at least 0 are possible", origin, rows, columns));
+  }
 }
 
 }  // namespace
@@ -181,9 +187,8 @@ array linspace(double start, double stop, int count, Dtype dtype, StreamOrDevice
 }
 
 array eye(int rows, int columns, int k, Dtype dtype, StreamOrDevice s) {
-  const array row = expand_dims(arange(rows, s), 1, s);
-  const array column = arange(columns, s);
-  return astype(equal(column, add(row, array(k), s), s), dtype, s);
+  expect_lengths("eye", rows, columns);
+  return astype(equal(diagonals(rows, columns, s), array(k), s), dtype, s);
 }
 
 array eye(int n, Dtype dtype, StreamOrDevice s) {
@@ -195,14 +200,16 @@ array identity(int n, Dtype dtype, StreamOrDevice s) {
 }
 
 array tri(int rows, int columns, int k, Dtype dtype, StreamOrDevice s) {
-  return astype(below_diagonal(rows, columns, k, s), dtype, s);
+  expect_lengths("tri", rows, columns);
+  return astype(less_equal(diagonals(rows, columns, s), array(k), s), dtype, s);
 }
 
 array tril(const array& a, int k, StreamOrDevice s) {
   if (a.ndim() < 2) {
     throw std::invalid_argument(fmt::format("[tril] an array of rank {}; needs 2", a.ndim()));
   }
-  const array mask = below_diagonal(a.shape()[a.ndim() - 2], a.shape().back(), k, s);
+  const array mask =
+      less_equal(diagonals(a.shape()[a.ndim() - 2], a.shape().back(), s), array(k), s);
   return where(mask, a, array(0, a.dtype()), s);
 }
 
@@ -210,8 +217,9 @@ array triu(const array& a, int k, StreamOrDevice s) {
   if (a.ndim() < 2) {
     throw std::invalid_argument(fmt::format("[triu] an array of rank {}; needs 2", a.ndim()));
   }
-  const array mask = below_diagonal(a.shape()[a.ndim() - 2], a.shape().back(), k - 1, s);
-  return where(mask, array(0, a.dtype()), a, s);
+  const array mask =
+      greater_equal(diagonals(a.shape()[a.ndim() - 2], a.shape().back(), s), array(k), s);
+  return where(mask, a, array(0, a.dtype()), s);
 }
 
 }  // namespace pewter

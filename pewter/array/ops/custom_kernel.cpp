@@ -100,7 +100,9 @@ class CustomKernelPrimitive final : public graph::Primitive {
 
  private:
   void check_threadgroup(const runtime::ShaderKernel& kernel) const {
-    const NS::UInteger threads = threadgroup_.width * threadgroup_.height * threadgroup_.depth;
+    // Three numbers below 2^31 overflow 64 bits, two do not.
+    const NS::UInteger plane = threadgroup_.width * threadgroup_.height;
+    const NS::UInteger threads = plane > kernel.max_threads() ? plane : plane * threadgroup_.depth;
     if (threads > kernel.max_threads()) {
       throw std::invalid_argument(
           fmt::format("[metal_kernel] a threadgroup of {} threads; the kernel {} takes up to {}",

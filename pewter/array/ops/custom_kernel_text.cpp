@@ -106,7 +106,7 @@ TemplateTexts template_texts(const fast::TemplateArguments& arguments) {
       const int number = std::get<int>(value);
       texts.declaration += fmt::format("{}int {}", comma, name);
       texts.values += fmt::format("{}{}", comma, number);
-      texts.name += fmt::format("_{}{}", number < 0 ? "n" : "", std::abs(number));
+      texts.name += fmt::format("_{}{}", number < 0 ? "n" : "", std::abs(std::int64_t{number}));
     }
   }
   return texts;

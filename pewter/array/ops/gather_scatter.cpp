@@ -123,6 +123,8 @@ array slice_offsets(const char* origin,
     throw failure(origin,
                   fmt::format("{} arrays of indices for {} axes", indices.size(), axes.size()));
   }
+  // An axis that is given twice would be left: each index alone is kept inside.
+  graph::checked_axes(origin, axes, a.ndim());
   const Strides strides = graph::row_strides(a.shape());
   array total = full(index_shape(origin, indices), array(0, Dtype::Int64), s);
   for (std::size_t i = 0; i < axes.size(); ++i) {

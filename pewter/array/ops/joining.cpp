@@ -2,6 +2,9 @@
 #include <pewter/ops.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -320,8 +323,8 @@ array diagonal(const array& a, int offset, int axis1, int axis2, StreamOrDevice 
   const array input = ops::viewable(a);
   const std::int64_t rows = a.shape()[first];
   const std::int64_t columns = a.shape()[second];
-  const std::int64_t down = std::max(-offset, 0);
   const std::int64_t right = std::max(offset, 0);
+  const std::int64_t down = right - offset;
   Shape shape;
   Strides strides;
   for (std::size_t axis = 0; axis < a.ndim(); ++axis) {
@@ -346,7 +349,13 @@ array diag(const array& a, int k, StreamOrDevice s) {
   if (a.ndim() != 1) {
     throw std::invalid_argument(fmt::format("[diag] an array of rank {}; needs 1 or 2", a.ndim()));
   }
-  const int n = static_cast<int>(a.size()) + std::abs(k);
+  const std::int64_t length = a.shape()[0] + std::abs(std::int64_t{k});
+  if (length > std::numeric_limits<std::int32_t>::max()) {
+    throw std::invalid_argument(fmt::format(
+        "[diag] {} elements on diagonal {}: the matrix would have {} rows, more than {}",
+        a.shape()[0], k, length, std::numeric_limits<std::int32_t>::max()));
+  }
+  const int n = static_cast<int>(length);
   const array row = expand_dims(arange(n, s), 1, s);
   const array on_diagonal = equal(arange(n, s), add(row, array(k), s), s);
   // Element i stands in column i + k for k > 0, else in row i - k.

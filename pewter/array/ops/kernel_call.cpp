@@ -27,6 +27,11 @@ KernelCall& KernelCall::output(const graph::Node& node) {
 KernelCall& KernelCall::buffer(const runtime::Buffer& buffer,
                                std::size_t offset,
                                runtime::Access access) {
+  if (!buffer) {
+    // Of an array without elements: what a kernel takes has to be bound all the same.
+    static constexpr std::byte kNothing[16] = {};
+    return bytes(kNothing, sizeof(kNothing));
+  }
   Binding& binding = next();
   binding.buffer = buffer;
   binding.offset = offset;

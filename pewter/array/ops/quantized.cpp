@@ -133,6 +133,12 @@ std::int64_t expect_parts(const char* origin,
                     w.description()));
   }
   const std::int64_t inner = w.shape().back() * (32 / bits);
+  if (inner % group_size != 0) {
+    throw std::invalid_argument(fmt::format(
+        "[{}] a quantized matrix {} has rows of {} elements of {} bits, which groups of "
+        "{} do not fill",
+        origin, w.description(), inner, bits, group_size));
+  }
   const Shape expected = with_last(w.shape(), {inner / group_size});
   if (scales.shape() != expected || biases.shape() != expected ||
       scales.dtype() != biases.dtype() || !is_floating(scales.dtype())) {
@@ -210,12 +216,11 @@ array quantized_matmul(const array& x,
   const std::int64_t length = expect_parts("quantized_matmul", w, scales, biases, group_size, bits);
   const std::int64_t rows_of_w = w.shape()[w.ndim() - 2];
   const std::int64_t inner = transpose ? length : rows_of_w;
-  if (w.ndim() != 2 || x.ndim() < 1 || x.shape().back() != inner) {
-    throw std::invalid_argument(
-        fmt::format("[quantized_matmul] shapes {} and {}{}: the matrix must have 2 axes, and the "
-                    "last axis of the first must be {} long",
-                    graph::to_text(x.shape()), graph::to_text(w.shape()),
-                    transpose ? " transposed" : "", inner));
+  if (x.ndim() < 1 || x.shape().back() != inner) {
+    throw std::invalid_argument(fmt::format(
+        "[quantized_matmul] shapes {} and {}{}: the last axis of the first must be {} long",
+        graph::to_text(x.shape()), graph::to_text(w.shape()), transpose ? " transposed" : "",
+        inner));
   }
   const std::int64_t columns = transpose ? rows_of_w : length;
   const std::size_t rows = inner > 0 ? x.size() / static_cast<std::size_t>(inner) : 0;
@@ -226,9 +231,9 @@ array quantized_matmul(const array& x,
   const array left = astype(x, dtype, s);
   const array scale = astype(scales, dtype, s);
   const array bias = astype(biases, dtype, s);
-  if (rows >= kManyRows || rows == 0) {
+  if (rows >= kManyRows || rows == 0 || w.ndim() > 2) {
     const array matrix = dequantize(w, scale, bias, group_size, bits, s);
-    return matmul(left, transpose ? pewter::transpose(matrix, s) : matrix, s);
+    return matmul(left, transpose ? swapaxes(matrix, -1, -2, s) : matrix, s);
   }
   const Extent extent{static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(columns),
                       static_cast<std::uint32_t>(inner), static_cast<std::uint32_t>(group_size)};

@@ -63,7 +63,7 @@ class ScanPrimitive final : public ops::SingleOutput {
                    std::span<const graph::NodePointer> inputs,
                    graph::Node& out) const override {
     evaluation::Segments all = around(out, static_cast<std::size_t>(axis_));
-    const bool by_rows = all.inner == 1 && all.reduced >= kShortRow && !is_long(out.dtype);
+    const bool by_rows = all.inner == 1 && all.reduced >= kShortRow && size_of(out.dtype) < 8;
     const auto kernel = ops::shipped_kernel(
         "scan.metal",
         fmt::format("{}_{}_{}", name_, by_rows ? "rows" : "columns", name_of(out.dtype)));
@@ -123,7 +123,8 @@ array scan(const char* name,
            const StreamOrDevice& s) {
   const std::uint32_t stream = ops::stream_number(s);
   const std::size_t position = graph::checked_axis(name, axis, a.ndim());
-  if (a.dtype() == Dtype::Complex64) {
+  const bool is_extreme = name[3] == 'm';
+  if (a.dtype() == Dtype::Complex64 && is_extreme) {
     throw std::invalid_argument(fmt::format("[{}] elements of type complex64", name));
   }
   graph::expect_countable(name, a.shape()[position]);
@@ -131,7 +132,6 @@ array scan(const char* name,
   const bool is_small = a.dtype() < Dtype::Float16 && size_of(a.dtype()) < 4;
   const bool is_unsigned = a.dtype() == Dtype::UInt8 || a.dtype() == Dtype::UInt16;
   const Dtype computed = !is_small ? a.dtype() : is_unsigned ? Dtype::UInt32 : Dtype::Int32;
-  const bool is_extreme = name[3] == 'm';
   const array wide = ops::viewable(ops::convert(a, computed, stream));
   const array result =
       ScanPrimitive::make(name, wide, static_cast<int>(position), reverse, inclusive, stream);

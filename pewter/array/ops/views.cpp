@@ -165,6 +165,7 @@ array unflatten(const array& a, int axis, const Shape& shape, StreamOrDevice s) 
 
 array squeeze(const array& a, const Axes& axes, StreamOrDevice /*s*/) {
   const ops::LengthsScope lengths_are_repeated;
+  const array input = ops::viewable(a);
   std::vector<bool> gone(a.ndim(), false);
   for (const int axis : axes) {
     const std::size_t position = graph::checked_axis("squeeze", axis, a.ndim());
@@ -181,10 +182,9 @@ array squeeze(const array& a, const Axes& axes, StreamOrDevice /*s*/) {
   for (std::size_t axis = 0; axis < a.ndim(); ++axis) {
     if (!gone[axis]) {
       shape.push_back(a.shape()[axis]);
-      strides.push_back(a.strides()[axis]);
+      strides.push_back(input.strides()[axis]);
     }
   }
-  const array input = ops::viewable(a);
   return ops::traced_view(
       graph::make_view(input.node_pointer(), std::move(shape), std::move(strides), 0), input,
       "squeeze", [axes](const array& other) { return squeeze(other, axes); });
@@ -206,6 +206,7 @@ array squeeze(const array& a, StreamOrDevice s) {
 
 array expand_dims(const array& a, const Axes& axes, StreamOrDevice /*s*/) {
   const ops::LengthsScope lengths_are_repeated;
+  const array input = ops::viewable(a);
   const std::size_t rank = a.ndim() + axes.size();
   std::vector<bool> is_new(rank, false);
   for (const int axis : axes) {
@@ -220,10 +221,9 @@ array expand_dims(const array& a, const Axes& axes, StreamOrDevice /*s*/) {
   std::size_t old = 0;
   for (std::size_t axis = 0; axis < rank; ++axis) {
     shape.push_back(is_new[axis] ? 1 : a.shape()[old]);
-    strides.push_back(is_new[axis] ? 1 : a.strides()[old]);
+    strides.push_back(is_new[axis] ? 1 : input.strides()[old]);
     old += is_new[axis] ? 0 : 1;
   }
-  const array input = ops::viewable(a);
   return ops::traced_view(
       graph::make_view(input.node_pointer(), std::move(shape), std::move(strides), 0), input,
       "expand_dims", [axes](const array& other) { return expand_dims(other, axes); });
@@ -236,13 +236,13 @@ array expand_dims(const array& a, int axis, StreamOrDevice s) {
 array transpose(const array& a, const Axes& axes, StreamOrDevice /*s*/) {
   const ops::LengthsScope lengths_are_repeated;
   const std::vector<std::size_t> order = permutation(a, axes);
+  const array input = ops::viewable(a);
   Shape shape;
   Strides strides;
   for (const std::size_t axis : order) {
-    shape.push_back(a.shape()[axis]);
-    strides.push_back(a.strides()[axis]);
+    shape.push_back(input.shape()[axis]);
+    strides.push_back(input.strides()[axis]);
   }
-  const array input = ops::viewable(a);
   return ops::traced_view(
       graph::make_view(input.node_pointer(), std::move(shape), std::move(strides), 0), input,
       "transpose", [axes](const array& other) { return transpose(other, axes); });
@@ -285,7 +285,7 @@ array broadcast_to(const array& a, const Shape& shape, StreamOrDevice /*s*/) {
   const std::size_t lead = shape.size() - a.ndim();
   Strides strides(shape.size(), 0);
   for (std::size_t axis = 0; axis < a.ndim(); ++axis) {
-    strides[lead + axis] = a.shape()[axis] == 1 ? 0 : a.strides()[axis];
+    strides[lead + axis] = a.shape()[axis] == 1 ? 0 : input.strides()[axis];
   }
   return ops::traced_view(graph::make_view(input.node_pointer(), shape, std::move(strides), 0),
                           input, "broadcast_to",
@@ -315,8 +315,9 @@ array slice(const array& a,
             StreamOrDevice /*s*/) {
   const ops::LengthsScope lengths_are_repeated;
   expect_slice(a, start, stop, strides);
-  Shape shape = a.shape();
-  Strides steps = a.strides();
+  const array input = ops::viewable(a);
+  Shape shape = input.shape();
+  Strides steps = input.strides();
   std::int64_t offset = 0;
   for (std::size_t axis = 0; axis < a.ndim(); ++axis) {
     const graph::Range range =
@@ -325,7 +326,6 @@ array slice(const array& a,
     offset += range.count > 0 ? range.first * steps[axis] : 0;
     steps[axis] *= range.count > 1 ? strides[axis] : 1;
   }
-  const array input = ops::viewable(a);
   return ops::traced_view(
       graph::make_view(input.node_pointer(), std::move(shape), std::move(steps), offset), input,
       "slice", [=](const array& other) { return slice(other, start, stop, strides); });

@@ -64,7 +64,7 @@ Digits shortest_digits(float number, Dtype dtype) {
   return parsed(std::string_view(text.data(), static_cast<std::size_t>(end.ptr - text.data())));
 }
 
-std::string positional(float number, Dtype dtype, int precision) {
+std::string positional(float number, Dtype dtype, int precision, bool has_exact_whole) {
   const Digits shortest = shortest_digits(number, dtype);
   const auto count = static_cast<int>(shortest.digits.size());
   // What has more digits than may be shown is rounded from the number itself, not from its digits.
@@ -84,6 +84,9 @@ std::string positional(float number, Dtype dtype, int precision) {
   std::string digits = shortest.digits;
   const auto whole = static_cast<std::size_t>(shortest.exponent) + 1;
   if (digits.size() < whole) {
+    if (has_exact_whole) {
+      return fmt::format("{:.0f}.", number);
+    }
     digits.append(whole - digits.size(), '0');
   }
   return text + digits.substr(0, whole) + '.' + digits.substr(whole);
@@ -114,7 +117,7 @@ std::string lone_number(float number, Dtype dtype) {
   const double magnitude = std::abs(static_cast<double>(number));
   if (magnitude == 0 || (magnitude < 1e16 && magnitude >= 1e-4)) {
     constexpr int kAll = 64;
-    std::string text = positional(number, dtype, kAll);
+    std::string text = positional(number, dtype, kAll, false);
     return text.back() == '.' ? text + '0' : text;
   }
   constexpr int kAll = 16;
@@ -156,7 +159,10 @@ FloatColumn::FloatColumn(const std::vector<float>& numbers,
       least = least == 0 ? magnitude : std::min(least, magnitude);
     }
   }
-  is_scientific_ = greatest >= 1e8 || (greatest > 0 && (least < 1e-4 || greatest / least > 1000));
+  // NumPy divides in the numbers' own type: of 700 and 0.7 there it is 1000, here a little more.
+  const auto ratio = greatest > 0 ? static_cast<float>(greatest) / static_cast<float>(least) : 0.0F;
+  const float own_ratio = dtype == Dtype::Float16 ? static_cast<float>(Float16(ratio)) : ratio;
+  is_scientific_ = greatest >= 1e8 || (greatest > 0 && (least < 1e-4 || own_ratio > 1000));
 
   std::size_t exponent_size = 0;
   for (const float number : numbers) {

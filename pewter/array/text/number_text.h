@@ -23,8 +23,9 @@ struct Digits {
 Digits shortest_digits(float number, Dtype dtype);
 
 /// Without an exponent, at most `precision` digits after the point and no zeros at the end: "1.",
-/// "0.25".
-std::string positional(float number, Dtype dtype, int precision);
+/// "0.25". Digits before the point beyond those that are needed are the number's own with
+/// `has_exact_whole`, as in arrays, else zeros.
+std::string positional(float number, Dtype dtype, int precision, bool has_exact_whole = true);
 /// With one digit before the point: "1.5e+10". Zeros at the end are dropped unless
 /// `fraction_digits` says how many digits there must be.
 std::string scientific(float number, Dtype dtype, int precision, int fraction_digits = -1);

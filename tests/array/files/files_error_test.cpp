@@ -169,6 +169,43 @@ TEST_CASE("deeply nested headers neither crash nor are accepted") {
         ": damaged .safetensors header");
 }
 
+TEST_CASE("what no header has in it is refused before it is read") {
+  // The duplicate inside would have another message.
+  CHECK(safetensors_refusal(safetensors("{\"a\": [[[[{\"b\": 1, \"b\": 2}]]]]}", "")) ==
+        ": damaged .safetensors header");
+}
+
+TEST_CASE("more axes than NumPy knows are refused") {
+  const auto tensor = [](std::size_t rank) {
+    std::string shape = "1";
+    for (std::size_t i = 1; i < rank; ++i) {
+      shape += ",1";
+    }
+    return safetensors(
+        "{\"a\": {\"dtype\": \"F32\", \"shape\": [" + shape + "], \"data_offsets\": [0, 4]}}",
+        "1234");
+  };
+  CHECK(safetensors_refusal(tensor(32)) == "accepted");
+  CHECK(safetensors_refusal(tensor(33)) == ": more than 32 dimensions");
+  CHECK(safetensors_refusal(tensor(1'000'000)) == ": more than 32 dimensions");
+}
+
+TEST_CASE("names from files come without control characters into messages, and not in full") {
+  const std::string escape = "\x1b[2J";
+  const std::string entry = R"({"dtype": "Q", "shape": [1], "data_offsets": [0, 4]})";
+  CHECK(safetensors_refusal(safetensors(R"({"\u001b[2J": )" + entry + "}", "1234")) ==
+        ": tensor '\\x1b[2J' is of type 'Q', which arrays do not have");
+  const std::string name(1000, 'x');
+  CHECK(safetensors_refusal(safetensors("{\"" + name + "\": " + entry + "}", "1234")) ==
+        ": tensor '" + name.substr(0, 100) + "...' is of type 'Q', which arrays do not have");
+
+  std::string zip = saved_npz(false);
+  const std::size_t directory = zip.find("PK\x01\x02");
+  zip.replace(directory + 46, escape.size(), escape);
+  put(zip, directory + 42, 3, 4);
+  CHECK(npz_refusal(zip) == ": no header of '\\x1b[2Jy' where the directory says");
+}
+
 TEST_CASE("tensors must fill the data, one after the other") {
   const auto one = [](const std::string& shape, const std::string& places) {
     return safetensors(

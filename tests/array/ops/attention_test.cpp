@@ -2,6 +2,7 @@
 #include <pewter/fast.h>
 #include <pewter/ops.h>
 
+#include <limits>
 #include <stdexcept>
 
 #include "tests/array/reference.h"
@@ -30,4 +31,16 @@ TEST_CASE("attention takes floating-point types alone, and needs keys") {
 TEST_CASE("rotary positions of complex numbers are refused when they are asked for") {
   CHECK_THROWS_WITH_AS(fast::rope(zeros({2, 4}, Dtype::Complex64), 4, false, 10000.0F, 1, 0),
                        "[rope] elements of type complex64", std::invalid_argument);
+}
+
+TEST_CASE("attention without anything to compare is the mean of the values") {
+  const array none = zeros({1, 1, 2, 0});
+  const array values = reshape(array({1.0F, 2.0F, 3.0F, 6.0F}), {1, 1, 2, 2});
+  check_close(fast::scaled_dot_product_attention(none, none, values, 1), {2, 4, 2, 4}, 1);
+}
+
+TEST_CASE("a base of rotary positions that has no logarithm is refused") {
+  for (const float base : {0.0F, -1.0F, std::numeric_limits<float>::quiet_NaN()}) {
+    CHECK_THROWS_AS(fast::rope(zeros({2, 4}), 4, false, base, 1, 0), std::invalid_argument);
+  }
 }

@@ -4,6 +4,9 @@
 
 #include <cmath>
 #include <complex>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
 #include <vector>
 
 #include "tests/array/reference.h"
@@ -141,4 +144,108 @@ TEST_CASE("exp(z) - 1 and log(1 + z) keep their digits near zero") {
   };
   check_complex(expm1(array(values)), each(values, minus_one), 8);
   check_complex(log1p(array(values)), each(values, one_plus), 8);
+}
+
+TEST_CASE("running sums and products have both parts") {
+  for (const std::int64_t length : sizes()) {
+    const std::vector<Complex> values = turning(2 * length);
+    for (const bool is_reverse : {false, true}) {
+      for (const bool is_inclusive : {true, false}) {
+        CAPTURE(length);
+        std::vector<std::complex<double>> sums(values.size());
+        std::vector<std::complex<double>> products(values.size());
+        for (std::int64_t row = 0; row < 2; ++row) {
+          std::complex<double> sum = 0;
+          std::complex<double> product = 1;
+          for (std::int64_t i = 0; i < length; ++i) {
+            const auto at =
+                static_cast<std::size_t>(row * length + (is_reverse ? length - 1 - i : i));
+            sums[at] = is_inclusive ? sum + std::complex<double>(values[at]) : sum;
+            products[at] = is_inclusive ? product * std::complex<double>(values[at]) : product;
+            sum += std::complex<double>(values[at]);
+            product *= std::complex<double>(values[at]);
+          }
+        }
+        const array x(values, {2, length});
+        const double most = static_cast<double>(length) + 1;
+        const auto check_near = [&](const array& result, const auto& expected) {
+          const std::vector<Complex> got = result.to_vector<Complex>();
+          REQUIRE(got.size() == expected.size());
+          for (std::size_t i = 0; i < got.size(); ++i) {
+            REQUIRE(std::abs(std::complex<double>(got[i]) - expected[i]) <= 0x1p-22 * most * most);
+          }
+        };
+        check_near(cumsum(x, 1, is_reverse, is_inclusive), sums);
+        check_near(cumprod(x, 1, is_reverse, is_inclusive), products);
+        const array columns = contiguous(transpose(x));
+        check_near(contiguous(transpose(cumsum(columns, 0, is_reverse, is_inclusive))), sums);
+      }
+    }
+  }
+  CHECK_THROWS_AS(cummax(array(turning(2)), 0), std::invalid_argument);
+}
+
+TEST_CASE("complex numbers are ordered by their real parts, then by their imaginary ones") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const array a(std::vector<Complex>{{1, 2}, {1, 2}, {2, -5}, {1, nan}, {nan, 0}});
+  const array b(std::vector<Complex>{{1, 3}, {1, 2}, {1, 9}, {2, 0}, {0, 0}});
+  const auto bools = [](const array& x) { return read(x); };
+  using Truths = std::vector<double>;
+  CHECK(bools(less(a, b)) == Truths{1, 0, 0, 0, 0});
+  CHECK(bools(less_equal(a, b)) == Truths{1, 1, 0, 0, 0});
+  CHECK(bools(greater(a, b)) == Truths{0, 0, 1, 0, 0});
+  CHECK(bools(greater_equal(a, b)) == Truths{0, 1, 1, 0, 0});
+  const auto high = maximum(a, b).to_vector<Complex>();
+  const auto low = minimum(b, a).to_vector<Complex>();
+  CHECK(std::vector<Complex>(high.begin(), high.begin() + 3) ==
+        std::vector<Complex>{{1, 3}, {1, 2}, {2, -5}});
+  CHECK(std::vector<Complex>(low.begin(), low.begin() + 3) ==
+        std::vector<Complex>{{1, 2}, {1, 2}, {1, 9}});
+  for (const std::size_t i : {3, 4}) {
+    CHECK((std::isnan(high[i].real()) || std::isnan(high[i].imag())));
+    CHECK((std::isnan(low[i].real()) || std::isnan(low[i].imag())));
+  }
+}
+
+TEST_CASE("powers of a complex zero are 0, 1 or not a number") {
+  const array zero = zeros({4}, Dtype::Complex64);
+  const array exponents(std::vector<Complex>{{2, 1}, {0, 0}, {-1, 0}, {0, 1}});
+  const auto got = power(zero, exponents).to_vector<Complex>();
+  CHECK(got[0] == Complex(0));
+  CHECK(got[1] == Complex(1));
+  CHECK(std::isnan(got[2].real()));
+  CHECK(std::isnan(got[3].real()));
+}
+
+TEST_CASE("inverse functions of complex numbers are those of C++ on both sides of their cuts") {
+  std::vector<Complex> values;
+  for (const float re : {-30.0F, -2.0F, -1.0F, -0.3F, 0.0F, 1e-4F, 0.5F, 1.0F, 3.0F, 1000.0F}) {
+    for (const float im : {-20.0F, -1.5F, -1e-3F, -0.0F, 0.0F, 1e-3F, 0.7F, 9.0F}) {
+      values.emplace_back(re, im);
+    }
+  }
+  using Wide = std::complex<double>;
+  struct Row {
+    const char* name;
+    array (*function)(const array&, StreamOrDevice);
+    Wide (*expected)(const Wide&);
+  };
+  for (const Row& row :
+       {Row{"arcsin", arcsin, std::asin}, Row{"arccos", arccos, std::acos},
+        Row{"arctan", arctan, std::atan}, Row{"arcsinh", arcsinh, std::asinh},
+        Row{"arccosh", arccosh, std::acosh}, Row{"arctanh", arctanh, std::atanh}}) {
+    const auto got = row.function(array(values), {}).to_vector<Complex>();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const Wide expected = row.expected(Wide(values[i]));
+      if (!std::isfinite(expected.real()) || !std::isfinite(expected.imag())) {
+        continue;
+      }
+      CAPTURE(row.name);
+      CAPTURE(values[i].real());
+      CAPTURE(values[i].imag());
+      CAPTURE(got[i].real());
+      CAPTURE(got[i].imag());
+      CHECK(std::abs(Wide(got[i]) - expected) <= 1e-6 * (1e-4 + std::abs(expected)));
+    }
+  }
 }

@@ -2,7 +2,11 @@
 #include <pewter/fast.h>
 #include <pewter/ops.h>
 
+#include <climits>
+#include <cmath>
+#include <complex>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <vector>
 
@@ -34,4 +38,57 @@ TEST_CASE("logsumexp says by its own name what it does not take") {
                        std::invalid_argument);
   CHECK_THROWS_WITH_AS(logsumexp(zeros({2, 3}), Axes{0, 0}), "[logsumexp] an axis is given twice",
                        std::invalid_argument);
+}
+
+TEST_CASE("rounding to many decimals leaves numbers what they are") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  check_close(round(array({1e30F, 1.5F, 3e38F}), 10), {1e30F, 1.5, 3e38F}, 1);
+  check_close(round(array({1.5F, infinity, -infinity, nan}), 45), {1.5, infinity, -infinity, nan},
+              0);
+  check_close(round(array({1.5F, 3e38F, infinity, -infinity, nan}), -45),
+              {0, 0, infinity, -infinity, nan}, 0);
+  check_close(round(array({1.5F, -2.5F}), INT_MIN), {0, 0}, 0);
+  check_close(round(array({1.5F, -2.5F}), INT_MAX), {1.5, -2.5}, 0);
+}
+
+TEST_CASE("halves are rounded to decimals without going through infinity") {
+  for (const Dtype dtype : {Dtype::Float16, Dtype::BFloat16}) {
+    for (const int decimals : {-3, -1, 1, 2, 3, 5}) {
+      CAPTURE(name_of(dtype));
+      CAPTURE(decimals);
+      const std::vector<double> values = numbers(33, -900, 900, dtype);
+      const double unit = std::pow(10.0, decimals);
+      std::vector<double> expected;
+      for (const double value : values) {
+        expected.push_back(std::nearbyint(value * unit) / unit);
+      }
+      check_close(round(make_array(values, {33}, dtype), decimals), expected, 0.51);
+    }
+  }
+}
+
+TEST_CASE("both parts of complex numbers are rounded") {
+  using Complex = std::complex<float>;
+  const array x(std::vector<Complex>{{1.26F, -2.5F}, {0.5F, 1234.5F}}, Shape{2, 1});
+  CHECK(round(x).to_vector<Complex>() == std::vector<Complex>{{1, -2}, {0, 1234}});
+  CHECK(round(x, -2).to_vector<Complex>() == std::vector<Complex>{{0, 0}, {0, 1200}});
+  CHECK(round(array(Complex(1.5F, 2.26F)), 1).item<Complex>() == Complex(1.5F, 2.3F));
+}
+
+TEST_CASE("whole numbers are as far from each other as they are") {
+  const auto close = [](auto a, auto b, double atol) {
+    return isclose(array(a), array(b), 0, atol).template item<bool>();
+  };
+  CHECK(!close(16777216, 16777217, 0.5));
+  CHECK(close(16777216, 16777217, 1));
+  CHECK(!close(INT64_MAX, INT64_MAX - 1, 0));
+  CHECK(!close(INT64_MAX, INT64_MIN, 1e18));
+  CHECK(close(INT64_MAX, INT64_MIN, 2e19));
+  CHECK(!close(std::int8_t{-128}, std::int8_t{127}, 254.5));
+  CHECK(close(std::int8_t{-128}, std::int8_t{127}, 255));
+  CHECK(!close(std::uint8_t{1}, std::uint8_t{2}, 0.5));
+  CHECK(!close(true, false, 0.5));
+  CHECK(close(true, false, 1));
+  CHECK(isclose(array({-100}), array({-101}), 0.01, 0).item<bool>());
 }

@@ -39,6 +39,10 @@ Complex direction(Complex a) {
   return a == Complex() ? a : a / std::abs(a);
 }
 
+bool is_less(Complex a, Complex b) {
+  return a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag());
+}
+
 Complex bool_of(bool value) {
   return value ? 1 : 0;
 }
@@ -51,18 +55,18 @@ Complex bool_of(bool value) {
 
 const ElementwiseReference kRows[] = {
     {"abs", REAL(std::abs(a)), COMPLEX(std::abs(a)), -100, 100, 4},
-    {"arccos", REAL(std::acos(a)), nullptr, -0.99, 0.99, 8},
-    {"arccosh", REAL(std::acosh(a)), nullptr, 1.1, 100, 8},
-    {"arcsin", REAL(std::asin(a)), nullptr, -1, 1, 8},
-    {"arcsinh", REAL(std::asinh(a)), nullptr, -100, 100, 8},
-    {"arctan", REAL(std::atan(a)), nullptr, -100, 100, 8},
-    {"arctanh", REAL(std::atanh(a)), nullptr, -0.99, 0.99, 8},
+    {"arccos", REAL(std::acos(a)), COMPLEX(std::acos(a)), -0.99, 0.99, 8},
+    {"arccosh", REAL(std::acosh(a)), COMPLEX(std::acosh(a)), 1.1, 100, 8},
+    {"arcsin", REAL(std::asin(a)), COMPLEX(std::asin(a)), -1, 1, 8},
+    {"arcsinh", REAL(std::asinh(a)), COMPLEX(std::asinh(a)), -100, 100, 8},
+    {"arctan", REAL(std::atan(a)), COMPLEX(std::atan(a)), -100, 100, 8},
+    {"arctanh", REAL(std::atanh(a)), COMPLEX(std::atanh(a)), -0.99, 0.99, 8},
     {"bitwise_invert", REAL(static_cast<double>(~whole(a))), nullptr, -100, 100, 0},
     {"ceil", REAL(std::ceil(a)), nullptr, -100, 100, 0},
     {"conjugate", REAL(a), COMPLEX(std::conj(a)), -100, 100, 0},
     {"cos", REAL(std::cos(a)), COMPLEX(std::cos(a)), -1.5, 1.5, 8},
     {"cosh", REAL(std::cosh(a)), COMPLEX(std::cosh(a)), -5, 5, 8},
-    {"degrees", REAL(a * 57.295779513082323), nullptr, -10, 10, 2},
+    {"degrees", REAL(a * 57.295779513082323), COMPLEX(a * 57.295779513082323), -10, 10, 2},
     {"erf", REAL(std::erf(a)), nullptr, -4, 4, 4},
     {"erfinv", REAL(inverse_erf(a)), nullptr, -0.99, 0.99, 16},
     {"exp", REAL(std::exp(a)), COMPLEX(std::exp(a)), -8, 8, 8},
@@ -80,7 +84,8 @@ const ElementwiseReference kRows[] = {
     {"log2", REAL(std::log2(a)), COMPLEX(std::log(a) / std::log(2.0)), 2, 100, 8},
     {"logical_not", REAL(truth(a == 0)), COMPLEX(bool_of(a == Complex())), -2, 2, 0},
     {"negative", REAL(-a), COMPLEX(-a), -100, 100, 0},
-    {"radians", REAL(a * 0.017453292519943295), nullptr, -100, 100, 2},
+    {"positive", REAL(a), COMPLEX(a), -100, 100, 0},
+    {"radians", REAL(a * 0.017453292519943295), COMPLEX(a * 0.017453292519943295), -100, 100, 2},
     {"real", REAL(a), COMPLEX(a.real()), -100, 100, 0},
     {"reciprocal", REAL(1 / a), COMPLEX(1.0 / a), 1, 100, 4},
     {"rint", REAL(std::nearbyint(a)), nullptr, -100, 100, 0},
@@ -93,6 +98,7 @@ const ElementwiseReference kRows[] = {
     {"square", REAL(a* a), COMPLEX(a* a), -11, 11, 2},
     {"tan", REAL(std::tan(a)), COMPLEX(std::tan(a)), -1.4, 1.4, 8},
     {"tanh", REAL(std::tanh(a)), COMPLEX(std::tanh(a)), -4, 4, 8},
+    {"trunc", REAL(std::trunc(a)), nullptr, -100, 100, 0},
 
     {"add", REAL(a + b), COMPLEX(a + b), -60, 60, 1},
     {"arctan2", REAL(std::atan2(a, b)), nullptr, -100, 100, 8},
@@ -102,18 +108,21 @@ const ElementwiseReference kRows[] = {
     {"divide", REAL(a / b), COMPLEX(a / b), 1, 100, 4},
     {"equal", REAL(truth(a == b)), COMPLEX(bool_of(a == b)), 0, 3, 0},
     {"floor_divide", REAL(b == 0 ? 0 : std::floor(a / b)), nullptr, -90, 90, 1},
-    {"greater", REAL(truth(a > b)), nullptr, 0, 3, 0},
-    {"greater_equal", REAL(truth(a >= b)), nullptr, 0, 3, 0},
+    {"greater", REAL(truth(a > b)), COMPLEX(bool_of(is_less(b, a))), 0, 3, 0},
+    {"greater_equal", REAL(truth(a >= b)), COMPLEX(bool_of(!is_less(a, b))), 0, 3, 0},
     {"left_shift", REAL(static_cast<double>(whole(a) << whole(b))), nullptr, 0, 7, 0},
-    {"less", REAL(truth(a < b)), nullptr, 0, 3, 0},
-    {"less_equal", REAL(truth(a <= b)), nullptr, 0, 3, 0},
-    {"logaddexp", REAL(std::log(std::exp(a) + std::exp(b))), nullptr, 0, 60, 8},
+    {"less", REAL(truth(a < b)), COMPLEX(bool_of(is_less(a, b))), 0, 3, 0},
+    {"less_equal", REAL(truth(a <= b)), COMPLEX(bool_of(!is_less(b, a))), 0, 3, 0},
+    {"logaddexp", REAL(std::log(std::exp(a) + std::exp(b))),
+     COMPLEX(std::log(std::exp(a) + std::exp(b))), 0, 60, 8},
     {"logical_and", REAL(truth(a != 0 && b != 0)),
      COMPLEX(bool_of(a != Complex() && b != Complex())), 0, 2, 0},
     {"logical_or", REAL(truth(a != 0 || b != 0)),
      COMPLEX(bool_of(a != Complex() || b != Complex())), 0, 2, 0},
-    {"maximum", REAL(std::max(a, b)), nullptr, -100, 100, 0},
-    {"minimum", REAL(std::min(a, b)), nullptr, -100, 100, 0},
+    {"logical_xor", REAL(truth((a != 0) != (b != 0))),
+     COMPLEX(bool_of((a != Complex()) != (b != Complex()))), 0, 2, 0},
+    {"maximum", REAL(std::max(a, b)), COMPLEX(is_less(a, b) ? b : a), -100, 100, 0},
+    {"minimum", REAL(std::min(a, b)), COMPLEX(is_less(b, a) ? b : a), -100, 100, 0},
     {"multiply", REAL(a* b), COMPLEX(a* b), -11, 11, 2},
     {"not_equal", REAL(truth(a != b)), COMPLEX(bool_of(a != b)), 0, 3, 0},
     {"power", REAL(std::pow(a, b)), COMPLEX(std::pow(a, b)), -2.9, 2.9, 32},

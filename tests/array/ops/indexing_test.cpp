@@ -32,3 +32,12 @@ TEST_CASE("an axis that indices cannot count is refused") {
                        "[take] 2147483648 elements along an axis; up to 2147483647 are possible",
                        std::invalid_argument);
 }
+
+TEST_CASE("slices along an axis that is given twice would leave the array and are refused") {
+  const array x = arange(10);
+  const array last({9});
+  CHECK_THROWS_WITH_AS(gather(x, {last, last}, {0, 0}, {1}), "[gather] an axis is given twice",
+                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(scatter(x, {last, last}, array({{7}}), {0, -1}),
+                       "[scatter] an axis is given twice", std::invalid_argument);
+}

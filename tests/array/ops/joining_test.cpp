@@ -56,3 +56,16 @@ TEST_CASE("stack says by its own name which axis it lacks") {
                        std::invalid_argument);
   CHECK(stack({zeros({2}), zeros({2}), zeros({2})}, -1).shape() == Shape{2, 3});
 }
+
+TEST_CASE("diagonals that are not there are empty, those that cannot be are refused") {
+  const array x = ones({3, 4});
+  CHECK(diagonal(x, INT_MIN).shape() == Shape{0});
+  CHECK(diagonal(x, INT_MAX).shape() == Shape{0});
+  CHECK(diag(x, INT_MIN).size() == 0);
+  CHECK(diag(arange(0), -2).shape() == Shape{2, 2});
+  CHECK_THROWS_WITH_AS(diag(arange(3), INT_MIN),
+                       "[diag] 3 elements on diagonal -2147483648: the matrix would have "
+                       "2147483651 rows, more than 2147483647",
+                       std::invalid_argument);
+  CHECK_THROWS_AS(diag(arange(3), INT_MAX), std::invalid_argument);
+}

@@ -3,11 +3,14 @@
 
 #include <cmath>
 #include <random>
+#include <stdexcept>
 #include <vector>
 
 using pewter::array;
 using pewter::Dtype;
+using pewter::ones;
 using pewter::Shape;
+using pewter::zeros;
 
 namespace {
 
@@ -144,5 +147,35 @@ TEST_CASE("parts that do not belong together are refused") {
   CHECK_THROWS_AS(dequantize(w, parts[1], parts[2]), std::invalid_argument);
   CHECK_THROWS_AS(dequantize(parts[0], parts[1], parts[2], 32), std::invalid_argument);
   CHECK_THROWS_AS(quantized_matmul(array{1.0F}, parts[0], parts[1], parts[2]),
+                  std::invalid_argument);
+}
+
+TEST_CASE("rows that groups do not fill are refused") {
+  const array none = zeros({2, 0});
+  CHECK_THROWS_WITH_AS(dequantize(zeros({2, 3}, Dtype::UInt32), none, none, 32, 4),
+                       "[dequantize] a quantized matrix uint32[2, 3] has rows of 24 elements of 4 "
+                       "bits, which groups of 32 do not fill",
+                       std::invalid_argument);
+  const array one = ones({2, 1});
+  CHECK_THROWS_AS(dequantize(zeros({2, 5}, Dtype::UInt32), one, one, 32, 4), std::invalid_argument);
+  CHECK_THROWS_AS(
+      quantized_matmul(ones({1, 24}), zeros({2, 3}, Dtype::UInt32), none, none, true, 32, 4),
+      std::invalid_argument);
+}
+
+TEST_CASE("batches of quantized matrices are multiplied as batches of matrices are") {
+  const array w(noise(std::size_t{2} * 64 * 64, 6), Shape{2, 64, 64});
+  const auto parts = quantize(w, 32, 8);
+  const array matrices = dequantize(parts[0], parts[1], parts[2], 32, 8);
+  for (const Shape& shape : {Shape{64}, Shape{3, 64}, Shape{2, 3, 64}, Shape{5, 1, 3, 64}}) {
+    const array x(noise(zeros(shape).size(), 7), shape);
+    for (const bool transpose : {true, false}) {
+      const array expected = matmul(x, transpose ? swapaxes(matrices, -1, -2) : matrices);
+      const array out = quantized_matmul(x, parts[0], parts[1], parts[2], transpose, 32, 8);
+      CHECK(out.shape() == expected.shape());
+      CHECK(allclose(out, expected).item<bool>());
+    }
+  }
+  CHECK_THROWS_AS(quantized_matmul(zeros({3, 2, 64}), parts[0], parts[1], parts[2], true, 32, 8),
                   std::invalid_argument);
 }

@@ -102,6 +102,28 @@ TEST_CASE("numbers of very different size get exponents") {
   });
 }
 
+TEST_CASE("whole numbers beyond the digits of their type are shown exactly in arrays") {
+  check({
+      {array{60240032.0F}, R"([60240032.])", R"(array([60240032.], dtype=float32))"},
+      {array{Float16(-4328.0F), Float16(10008.0F)}, R"([-4328. 10008.])",
+       R"(array([-4328., 10008.], dtype=float16))"},
+      {array{Float16(-18208.0F)}, R"([-18208.])", R"(array([-18208.], dtype=float16))"},
+      {array(Float16(-4328.0F)), R"(-4330.0)", R"(array(-4328., dtype=float16))"},
+      {array{std::complex<float>(0.5F, 99956288.0F)}, R"([0.5+99956288.j])",
+       R"(array([0.5+99956288.j], dtype=complex64))"},
+  });
+}
+
+TEST_CASE("how different numbers are is measured in their own type") {
+  check({
+      {array{0.7F, 700.0F}, R"([  0.7 700. ])", R"(array([  0.7, 700. ], dtype=float32))"},
+      {array{0.7F, 701.0F}, R"([7.00e-01 7.01e+02])",
+       R"(array([7.00e-01, 7.01e+02], dtype=float32))"},
+      {array{Float16(0.1F), Float16(100.0F)}, R"([  0.1 100. ])",
+       R"(array([  0.1, 100. ], dtype=float16))"},
+  });
+}
+
 TEST_CASE("infinities and what is no number keep their columns") {
   check({
       {array{kNan, 1.0F, kInfinity}, R"([nan  1. inf])",

@@ -42,6 +42,11 @@ PEWTER_EXPORT array arange(double start,
 /// Whole numbers from 0, of type int32.
 PEWTER_EXPORT array arange(int stop, StreamOrDevice s = {});
 PEWTER_EXPORT array arange(int start, int stop, int step = 1, StreamOrDevice s = {});
+/// From 0 up to but not `stop`, of type float32.
+template <std::floating_point T>
+array arange(T stop, StreamOrDevice s = {}) {
+  return arange(0.0, static_cast<double>(stop), 1.0, Dtype::Float32, s);
+}
 /// `count` numbers from `start` to `stop`, both included.
 PEWTER_EXPORT array linspace(
     double start, double stop, int count = 50, Dtype dtype = Dtype::Float32, StreamOrDevice s = {});
@@ -368,7 +373,7 @@ PEWTER_EXPORT array dequantize(const array& w,
                                int group_size = 64,
                                int bits = 4,
                                StreamOrDevice s = {});
-/// x @ w, or x @ transpose(w), for a quantized w.
+/// x @ w, or x @ swapaxes(w, -1, -2), for a quantized w; batches are broadcast as matmul does.
 PEWTER_EXPORT array quantized_matmul(const array& x,
                                      const array& w,
                                      const array& scales,
