@@ -12,7 +12,7 @@
 /// `kKernelAbiVersion`, which is part of every cache key.
 namespace pewter::abi {
 
-inline constexpr std::uint32_t kKernelAbiVersion = 4;
+inline constexpr std::uint32_t kKernelAbiVersion = 5;
 
 inline constexpr std::uint32_t kSimdWidth = 32;
 inline constexpr std::uint32_t kMaxBuffers = 31;
@@ -49,6 +49,11 @@ struct Group {
   std::uint32_t size[3];
   /// For kernels that ask for it: what programs keep while they wait at a barrier, 64-byte aligned.
   std::byte* program_memory;
+  /// For kernels that take rows: how many groups to run, this one and those behind it along x, all
+  /// of the same size; 1 for all others.
+  std::uint32_t row_groups;
+  /// Where kernels that take rows write which of them they are at, counted from 0.
+  mutable std::uint32_t row_group;
 };
 
 /// Runs threads `first` .. `first + count - 1` of a group, by linear index (x fastest) over

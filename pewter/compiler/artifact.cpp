@@ -233,6 +233,7 @@ void describe(Archive& archive, KernelCode& code) {
   archive(code.uses_log);
   archive(code.stack_bytes);
   archive(code.runs_whole_groups);
+  archive(code.takes_rows);
   archive(code.program_bytes);
   archive(code.handles_parts);
   archive(code.depends_on_shape);

@@ -9,7 +9,7 @@ namespace pewter::compiler {
 namespace {
 
 /// Of the wire formats of cached results; raised when they change.
-constexpr std::uint64_t kFormatVersion = 8;
+constexpr std::uint64_t kFormatVersion = 9;
 
 }  // namespace
 

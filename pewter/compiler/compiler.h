@@ -314,6 +314,8 @@ struct KernelCode {
   std::uint32_t stack_bytes = 0;
   /// Whether the entry point runs a whole group, programs that wait for each other included.
   bool runs_whole_groups = false;
+  /// Whether it also runs the groups behind it in its row: see `Group::row_groups`.
+  bool takes_rows = false;
   /// Bytes of `Group::program_memory` for each program of a group; 0 when none is needed.
   std::uint32_t program_bytes = 0;
   /// Whether groups may have any number of threads, rather than a multiple of the lanes of a

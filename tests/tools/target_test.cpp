@@ -66,7 +66,7 @@ ProcessResult compiled_for(const std::string& target, const std::string& kernel)
 }
 
 TEST_CASE("kernels compile for AArch64 as programs of vectors, and are not loaded here") {
-  for (const std::string kernel : {"saxpy", "total", "product"}) {
+  for (const std::string kernel : {"saxpy", "doubled", "total", "weighted", "product"}) {
     CAPTURE(kernel);
     const ProcessResult result = compiled_for("aarch64-linux-gnu:neoverse-n1", kernel);
 
@@ -105,7 +105,7 @@ kernel void f(device uint* x, uint i [[thread_position_in_grid]]) {
 )" + body + "\n}\n";
   const ProcessResult result =
       pewter_command({"run", directory.write("k.metal", source), "--grid", "64", "--group", "64",
-                      "--buffer", "0=zeros:u32:128"},
+                      "--buffer", "0=zeros:u32:256"},
                      {{"PEWTER_TARGET", target}, {"PEWTER_LOG", "ir"}, {"PEWTER_CACHE", "off"}});
   const std::size_t entry = result.errors.rfind("define void @pewter_entry");
   REQUIRE(entry != std::string::npos);
@@ -132,6 +132,33 @@ TEST_CASE("threads write back nothing that another one may have written") {
        }) {
     CAPTURE(body);
     CHECK(contains(compiled_store("x86-64-v3", body), "call void @llvm.masked.store"));
+  }
+}
+
+TEST_CASE("elements a few places apart are loaded in whole vectors and sorted out in registers") {
+  for (const std::string target : {"x86-64-v3", "x86-64-v4"}) {
+    for (const int stride : {2, 3, 4}) {
+      CAPTURE(target);
+      CAPTURE(stride);
+      const std::string code = compiled_store(target, fmt::format("x[i] = x[i * {}];", stride));
+
+      CHECK(contains(code, "shufflevector"));
+      CHECK(contains(code, target == "x86-64-v3" ? "load <8 x i32>" : "load <16 x i32>"));
+      CHECK(!contains(code, "insertelement"));
+    }
+  }
+}
+
+TEST_CASE("threads that add to one place add up first and touch it once") {
+  const std::string add =
+      "atomic_fetch_add_explicit((device atomic_uint*)x, x[i + 64], memory_order_relaxed);";
+  for (const std::string& body : {add, "if ((x[i + 64] & 1) != 0) " + add}) {
+    CAPTURE(body);
+    const std::string code = compiled_store("x86-64-v3", body);
+
+    const std::size_t first = code.find("atomicrmw add");
+    REQUIRE(first != std::string::npos);
+    CHECK(code.find("atomicrmw", first + 1) == std::string::npos);
   }
 }
 

@@ -33,8 +33,11 @@ void mark_invariant(llvm::LoadInst& load) {
 /// The values that a thread's built-in inputs are made of; whatever is not used folds away.
 class ThreadValues {
  public:
-  ThreadValues(Builder& builder, llvm::Value* launch, llvm::Value* group)
-      : builder_(builder), launch_(launch), group_(group) {}
+  ThreadValues(Builder& builder, llvm::Function& thread)
+      : builder_(builder),
+        launch_(thread.getArg(0)),
+        group_(thread.getArg(1)),
+        row_group_(thread.getArg(3)) {}
 
   /// The built-in input `name` as three i32 values; only the first counts for scalars.
   Triple input(const std::string& name) {
@@ -50,8 +53,7 @@ class ThreadValues {
         {"thread_position_in_threadgroup", [](ThreadValues& v) { return v.position_in_group(); }},
         {"thread_position_in_grid", [](ThreadValues& v) { return v.position_in_grid(); }},
         {"thread_index_in_threadgroup", [](ThreadValues& v) { return v.own(ThreadValue::Index); }},
-        {"threadgroup_position_in_grid",
-         [](ThreadValues& v) { return v.group_triple(offsetof(abi::Group, position)); }},
+        {"threadgroup_position_in_grid", [](ThreadValues& v) { return v.group_position(); }},
         {"threads_per_threadgroup",
          [](ThreadValues& v) { return v.group_triple(offsetof(abi::Group, size)); }},
         {"dispatch_threads_per_threadgroup",
@@ -109,6 +111,12 @@ class ThreadValues {
   Triple launch_triple(std::size_t offset) { return load_triple(launch_, offset); }
   Triple group_triple(std::size_t offset) { return load_triple(group_, offset); }
 
+  Triple group_position() {
+    Triple result = group_triple(offsetof(abi::Group, position));
+    result[0] = builder_.CreateAdd(result[0], row_group_, "", true);
+    return result;
+  }
+
   Triple position_in_group() {
     return {thread_value(builder_, ThreadValue::X), thread_value(builder_, ThreadValue::Y),
             thread_value(builder_, ThreadValue::Z)};
@@ -116,7 +124,7 @@ class ThreadValues {
 
   Triple position_in_grid() {
     const Triple local = position_in_group();
-    const Triple group = group_triple(offsetof(abi::Group, position));
+    const Triple group = group_position();
     const Triple size = launch_triple(offsetof(abi::Launch, threads_per_threadgroup));
     const Triple origin = launch_triple(offsetof(abi::Launch, grid_origin));
     Triple result;
@@ -144,6 +152,7 @@ class ThreadValues {
   Builder& builder_;
   llvm::Value* launch_;
   llvm::Value* group_;
+  llvm::Value* row_group_;
 };
 
 /// A built-in input in the shape that the kernel's IR argument wants, through memory: Clang chooses
@@ -261,6 +270,15 @@ llvm::Function* make_function(llvm::Module& module,
       argument.addAttr(llvm::Attribute::ReadOnly);
     }
   }
+  // So that what is read of them can be read before it is known to be needed.
+  function->addDereferenceableParamAttr(0, sizeof(abi::Launch));
+  function->addDereferenceableParamAttr(1, sizeof(abi::Group));
+  const auto align = [&](unsigned argument, std::size_t bytes) {
+    function->addParamAttr(
+        argument, llvm::Attribute::getWithAlignment(module.getContext(), llvm::Align(bytes)));
+  };
+  align(0, alignof(abi::Launch));
+  align(1, alignof(abi::Group));
   return function;
 }
 
@@ -276,10 +294,11 @@ Result<void> build_thread_function(llvm::Module& module, const KernelPlan& plan)
   }
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* pointer = llvm::PointerType::get(context, 0);
-  llvm::Function* thread = make_function(module, kThreadFunction,
-                                         {pointer, pointer, llvm::Type::getInt32Ty(context)}, plan);
+  llvm::Type* integer = llvm::Type::getInt32Ty(context);
+  llvm::Function* thread =
+      make_function(module, kThreadFunction, {pointer, pointer, integer, integer}, plan);
   Builder builder(llvm::BasicBlock::Create(context, "entry", thread));
-  ThreadValues values(builder, thread->getArg(0), thread->getArg(1));
+  ThreadValues values(builder, *thread);
 
   llvm::SmallVector<llvm::Value*, 16> arguments;
   for (std::size_t position = 0; position < plan.parameters.size(); ++position) {
@@ -429,7 +448,7 @@ void build_entry_point(llvm::Module& module, const KernelPlan& plan, bool on_fib
   llvm::Value* first = entry->getArg(2);
   Builder builder(llvm::BasicBlock::Create(context, "entry", entry));
   if (on_fibers) {
-    builder.CreateCall(thread, {entry->getArg(0), entry->getArg(1), first});
+    builder.CreateCall(thread, {entry->getArg(0), entry->getArg(1), first, builder.getInt32(0)});
     builder.CreateRetVoid();
     return;
   }
@@ -441,7 +460,7 @@ void build_entry_point(llvm::Module& module, const KernelPlan& plan, bool on_fib
   builder.SetInsertPoint(loop);
   llvm::PHINode* index = builder.CreatePHI(integer, 2);
   index->addIncoming(first, start);
-  builder.CreateCall(thread, {entry->getArg(0), entry->getArg(1), index});
+  builder.CreateCall(thread, {entry->getArg(0), entry->getArg(1), index, builder.getInt32(0)});
   llvm::Value* next = builder.CreateAdd(index, builder.getInt32(1));
   index->addIncoming(next, loop);
   builder.CreateCondBr(builder.CreateICmpULT(next, end), loop, done);

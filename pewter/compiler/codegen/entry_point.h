@@ -11,8 +11,8 @@ namespace pewter::compiler::codegen {
 inline constexpr const char* kThreadFunction = "pewter.thread";
 inline constexpr const char* kEntryFunction = "pewter_entry";
 
-/// Builds `void pewter.thread(launch, group, index)`, which computes built-in inputs, reads
-/// bindings and calls the kernel.
+/// Builds `void pewter.thread(launch, group, index, row group)`, which computes built-in inputs,
+/// reads bindings and calls the kernel. The group is `row group` places behind `group` along x.
 ///
 /// Bindings are calls of `pewter.buffer(n)` until bind_arguments, so that those which fold away are
 /// known, and what tells threads apart is calls as well: see thread_values.h.

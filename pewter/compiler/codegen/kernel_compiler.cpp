@@ -6,8 +6,10 @@
 #include <algorithm>
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -32,6 +34,7 @@
 #include "pewter/compiler/spmd/index_extraction.h"
 #include "pewter/compiler/spmd/instruction_order.h"
 #include "pewter/compiler/spmd/program.h"
+#include "pewter/compiler/spmd/row_prefetch.h"
 #include "pewter/compiler/spmd/unrolling.h"
 #include "pewter/compiler/spmd/width.h"
 
@@ -82,6 +85,11 @@ bool uses_atomics(const llvm::Module& module) {
     }
   }
   return false;
+}
+
+bool has_loops(llvm::Function& function) {
+  const llvm::DominatorTree dominators(function);
+  return !llvm::LoopInfo(dominators).empty();
 }
 
 void show(const llvm::Module& module, const char* step) {
@@ -257,12 +265,16 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   }
   const bool has_parts = plan.parts == GroupParts::Possible || lanes.width > abi::kSimdWidth;
   code.handles_parts = plan.parts == GroupParts::Needed || (has_parts && size < kSmallInstructions);
+  const bool is_brief = size < kSmallInstructions && !has_loops(thread);
   auto programs = spmd::vectorise(thread, optimiser.functions(), lanes, code.handles_parts);
   if (!programs) {
     return std::move(programs).error();
   }
   show(module, "vectorisation");
-  spmd::build_group_entry(*declare_entry_point(module, plan), *programs, lanes.width);
+  // What one call costs is much beside a brief kernel.
+  code.takes_rows = is_brief && !programs->has_barriers;
+  spmd::build_group_entry(*declare_entry_point(module, plan), *programs, lanes.width,
+                          code.takes_rows);
   if (auto sound = verify(module, "vectorisation"); !sound) {
     return sound.error();
   }
@@ -278,6 +290,9 @@ Result<KernelCode> compile_programs(llvm::Module& module,
     // Vectors that are spilled would otherwise lie across cache lines or not, as the caller's frame
     // has it.
     function.addFnAttr("stackrealign");
+  }
+  if (code.takes_rows) {
+    spmd::prefetch_rows(*module.getFunction(kEntryFunction));
   }
   spmd::lower_gathers(module);
   for (llvm::Function& function : module) {

@@ -49,6 +49,8 @@ llvm::StringRef combining(llvm::AtomicRMWInst::BinOp operation) {
   switch (operation) {
     case llvm::AtomicRMWInst::Add:
     case llvm::AtomicRMWInst::Sub:
+    case llvm::AtomicRMWInst::FAdd:
+    case llvm::AtomicRMWInst::FSub:
       return "sum";
     case llvm::AtomicRMWInst::And:
       return "and";
@@ -74,15 +76,39 @@ bool Emitter::emit_combined_atomic(llvm::AtomicRMWInst& atomic) {
   DeviceCall device;
   device.kind = DeviceCall::Kind::Reduce;
   device.operation = combining(atomic.getOperation());
+  device.group = lanes_.width;
   device.is_signed = atomic.getOperation() == llvm::AtomicRMWInst::Max ||
                      atomic.getOperation() == llvm::AtomicRMWInst::Min;
-  if (device.operation.empty() || !atomic.use_empty() ||
-      !analyses_.shapes.is_uniform(atomic.getPointerOperand())) {
+  if (device.operation.empty() || !analyses_.shapes.is_uniform(atomic.getPointerOperand())) {
     return false;
   }
   const Chunks values = masked_operand(atomic.getValOperand(), identity(device, atomic.getType()));
+  if (!atomic.use_empty()) {
+    return emit_counting_atomic(atomic, device, values);
+  }
   llvm::Value* all = reduce_chunks(values, device);
   emit_lane_atomic(atomic, {scalar(atomic.getPointerOperand()), all});
+  return true;
+}
+
+// What was there before each lane's turn follows from what was there before the first: lanes that
+// draw numbers from a counter touch it once. Of integers only, whose sums can be taken apart again.
+bool Emitter::emit_counting_atomic(llvm::AtomicRMWInst& atomic,
+                                   const DeviceCall& device,
+                                   const Chunks& values) {
+  const bool adds = atomic.getOperation() == llvm::AtomicRMWInst::Add;
+  if (!adds && atomic.getOperation() != llvm::AtomicRMWInst::Sub) {
+    return false;
+  }
+  const Chunks sums = scan_chunks(values, device);
+  llvm::Value* all = builder_.CreateExtractElement(sums.back(), lanes_.per_chunk - 1);
+  llvm::Value* old = splat(emit_lane_atomic(atomic, {scalar(atomic.getPointerOperand()), all})[0]);
+  Chunks results;
+  for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
+    llvm::Value* before = builder_.CreateSub(sums[chunk], values[chunk]);
+    results.push_back(adds ? builder_.CreateAdd(old, before) : builder_.CreateSub(old, before));
+  }
+  define_vector(&atomic, std::move(results));
   return true;
 }
 

@@ -360,41 +360,50 @@ void Emitter::emit_reduce(llvm::CallInst& call, const DeviceCall& device) {
   define_vector(&call, permute(folded, first));
 }
 
+/// Each lane's value goes to the lane `step` above it; the lowest of each group keep theirs.
+Chunks Emitter::moved_up(const Chunks& values, unsigned step, unsigned group) {
+  llvm::SmallVector<int, 32> order(lanes_.width);
+  for (unsigned lane = 0; lane < lanes_.width; ++lane) {
+    order[lane] = static_cast<int>(lane % group >= step ? lane - step : lane);
+  }
+  return permute(values, order);
+}
+
+llvm::Constant* Emitter::has_lanes_below(unsigned chunk, unsigned step, unsigned group) {
+  llvm::SmallVector<llvm::Constant*, 16> flags;
+  for (unsigned i = 0; i < lanes_.per_chunk; ++i) {
+    flags.push_back(builder_.getInt1((chunk * lanes_.per_chunk + i) % group >= step));
+  }
+  return llvm::ConstantVector::get(flags);
+}
+
+/// In each lane what it and the lanes below it in its group come to.
+Chunks Emitter::scan_chunks(Chunks values, const DeviceCall& device) {
+  for (unsigned step = 1; step < device.group; step *= 2) {
+    const Chunks before = moved_up(values, step, device.group);
+    for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
+      values[chunk] =
+          builder_.CreateSelect(has_lanes_below(chunk, step, device.group),
+                                combine(device, before[chunk], values[chunk]), values[chunk]);
+    }
+  }
+  return values;
+}
+
 void Emitter::emit_scan(llvm::CallInst& call, const DeviceCall& device) {
   llvm::Type* type = call.getType();
   llvm::Constant* neutral = identity(device, type);
-  Chunks values = masked_operand(call.getArgOperand(0), neutral);
-  const auto moved_up = [&](const Chunks& from, unsigned step) {
-    llvm::SmallVector<int, 32> order(lanes_.width);
-    for (unsigned lane = 0; lane < lanes_.width; ++lane) {
-      order[lane] = static_cast<int>(lane % device.group >= step ? lane - step : lane);
-    }
-    return permute(from, order);
-  };
-  const auto inside = [&](unsigned chunk, unsigned step) {
-    llvm::SmallVector<llvm::Constant*, 16> flags;
-    for (unsigned i = 0; i < lanes_.per_chunk; ++i) {
-      flags.push_back(builder_.getInt1((chunk * lanes_.per_chunk + i) % device.group >= step));
-    }
-    return llvm::ConstantVector::get(flags);
-  };
-  for (unsigned step = 1; step < device.group; step *= 2) {
-    const Chunks before = moved_up(values, step);
-    for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
-      values[chunk] = builder_.CreateSelect(
-          inside(chunk, step), combine(device, before[chunk], values[chunk]), values[chunk]);
-    }
-  }
+  Chunks values = scan_chunks(masked_operand(call.getArgOperand(0), neutral), device);
   if (device.operation.starts_with("prefix_exclusive")) {
     llvm::Constant* start = device.operation.ends_with("product")
                                 ? (type->isFloatingPointTy() ? llvm::ConstantFP::get(type, 1.0)
                                                              : llvm::ConstantInt::get(type, 1))
                                 : llvm::Constant::getNullValue(type);
-    const Chunks before = moved_up(values, 1);
+    const Chunks before = moved_up(values, 1, device.group);
     for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
-      values[chunk] =
-          combine(device, splat(start),
-                  builder_.CreateSelect(inside(chunk, 1), before[chunk], splat(neutral)));
+      values[chunk] = combine(device, splat(start),
+                              builder_.CreateSelect(has_lanes_below(chunk, 1, device.group),
+                                                    before[chunk], splat(neutral)));
     }
   }
   define_vector(&call, std::move(values));

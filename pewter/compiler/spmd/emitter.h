@@ -270,6 +270,9 @@ class Emitter {
   // Atomic operations: emit_atomics.cpp.
   void emit_atomic(llvm::Instruction& instruction);
   bool emit_combined_atomic(llvm::AtomicRMWInst& atomic);
+  bool emit_counting_atomic(llvm::AtomicRMWInst& atomic,
+                            const DeviceCall& device,
+                            const Chunks& values);
   llvm::SmallVector<llvm::Value*, 2> emit_lane_atomic(llvm::Instruction& instruction,
                                                       llvm::ArrayRef<llvm::Value*> operands);
 
@@ -284,6 +287,9 @@ class Emitter {
   void emit_reduce(llvm::CallInst& call, const DeviceCall& device);
   llvm::Value* reduce_chunks(Chunks values, const DeviceCall& device);
   void emit_scan(llvm::CallInst& call, const DeviceCall& device);
+  Chunks moved_up(const Chunks& values, unsigned step, unsigned group);
+  llvm::Constant* has_lanes_below(unsigned chunk, unsigned step, unsigned group);
+  Chunks scan_chunks(Chunks values, const DeviceCall& device);
   void emit_shuffle(llvm::CallInst& call, const DeviceCall& device);
   void emit_shuffle_and_fill(llvm::CallInst& call, const DeviceCall& device);
   void emit_vote(llvm::CallInst& call, const DeviceCall& device);

@@ -115,7 +115,8 @@ void build_loop(Builder& builder, llvm::Value* begin, llvm::Value* end, unsigned
 void build_in_sequence(Builder& builder,
                        llvm::Function& entry,
                        const Programs& programs,
-                       unsigned width) {
+                       unsigned width,
+                       llvm::Value* row_group) {
   llvm::Value* launch = entry.getArg(0);
   llvm::Value* group = entry.getArg(1);
   llvm::Value* first = entry.getArg(2);
@@ -124,7 +125,7 @@ void build_in_sequence(Builder& builder,
   llvm::Value* whole = builder.CreateAdd(first, builder.CreateSub(count, rest));
   programs.full->addFnAttr(llvm::Attribute::AlwaysInline);
   build_loop(builder, first, whole, width, [&](llvm::Value* index) {
-    builder.CreateCall(programs.full, {launch, group, index});
+    builder.CreateCall(programs.full, {launch, group, index, row_group});
   });
   if (programs.partial == nullptr) {
     return;
@@ -133,9 +134,24 @@ void build_in_sequence(Builder& builder,
   llvm::BasicBlock* done = llvm::BasicBlock::Create(entry.getContext(), "done", &entry);
   builder.CreateCondBr(builder.CreateICmpNE(rest, builder.getInt32(0)), part, done);
   builder.SetInsertPoint(part);
-  builder.CreateCall(programs.partial, {launch, group, whole, rest});
+  builder.CreateCall(programs.partial, {launch, group, whole, row_group, rest});
   builder.CreateBr(done);
   builder.SetInsertPoint(done);
+}
+
+void build_rows(Builder& builder, llvm::Function& entry, const Programs& programs, unsigned width) {
+  const auto field = [&](std::size_t offset) {
+    return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), entry.getArg(1), offset);
+  };
+  entry.removeParamAttr(1, llvm::Attribute::ReadOnly);
+  llvm::Value* count =
+      builder.CreateLoad(builder.getInt32Ty(), field(offsetof(abi::Group, row_groups)));
+  llvm::Value* progress = field(offsetof(abi::Group, row_group));
+  build_loop(builder, builder.getInt32(0), count, 1, [&](llvm::Value* row_group) {
+    // Whoever reports a fault reads it at any moment.
+    builder.CreateStore(row_group, progress, /*isVolatile=*/true);
+    build_in_sequence(builder, entry, programs, width, row_group);
+  });
 }
 
 void build_in_turns(Builder& builder,
@@ -164,7 +180,7 @@ void build_in_turns(Builder& builder,
     return builder.CreateGEP(builder.getInt8Ty(), memory, builder.CreateMul(number, bytes));
   };
   build_loop(builder, builder.getInt32(0), whole, width, [&](llvm::Value* index) {
-    builder.CreateCall(full, {launch, group, index, frame(index)});
+    builder.CreateCall(full, {launch, group, index, builder.getInt32(0), frame(index)});
   });
   llvm::LLVMContext& context = entry.getContext();
   llvm::BasicBlock* part = llvm::BasicBlock::Create(context, "part", &entry);
@@ -175,7 +191,7 @@ void build_in_turns(Builder& builder,
   builder.CreateCondBr(has_part, part, turn);
   builder.SetInsertPoint(part);
   if (partial != nullptr) {
-    builder.CreateCall(partial, {launch, group, whole, rest, frame(whole)});
+    builder.CreateCall(partial, {launch, group, whole, builder.getInt32(0), rest, frame(whole)});
   }
   builder.CreateBr(turn);
   builder.SetInsertPoint(turn);
@@ -200,12 +216,17 @@ void build_in_turns(Builder& builder,
 
 }  // namespace
 
-void build_group_entry(llvm::Function& entry, const Programs& programs, unsigned width) {
+void build_group_entry(llvm::Function& entry,
+                       const Programs& programs,
+                       unsigned width,
+                       bool takes_rows) {
   Builder builder(llvm::BasicBlock::Create(entry.getContext(), "entry", &entry));
   if (programs.has_barriers) {
     build_in_turns(builder, entry, programs, width);
+  } else if (takes_rows) {
+    build_rows(builder, entry, programs, width);
   } else {
-    build_in_sequence(builder, entry, programs, width);
+    build_in_sequence(builder, entry, programs, width, builder.getInt32(0));
   }
   builder.CreateRetVoid();
 }

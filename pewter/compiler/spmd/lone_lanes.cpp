@@ -90,6 +90,10 @@ unsigned few_lanes(const llvm::Loop& loop, const Facts& facts) {
   Costs costs;
   for (const llvm::BasicBlock* block : loop.blocks()) {
     for (const llvm::Instruction& instruction : *block) {
+      // Of lanes that update one place until nobody came between, one succeeds at each iteration.
+      if (llvm::isa<llvm::AtomicCmpXchgInst>(instruction)) {
+        return facts.lanes.width;
+      }
       add_costs(instruction, facts, costs);
     }
   }

@@ -142,6 +142,60 @@ llvm::Value* as_uniform(llvm::IRBuilder<>& builder, llvm::Value* value) {
   return create_marker(builder, name, value->getType(), {value});
 }
 
+/// The load of a place that a loop updates by compare-exchange, when `phi` is what was last seen of
+/// that place and nobody else knows it.
+const llvm::LoadInst* seen_place(const llvm::PHINode& phi, const LoneRegion& region) {
+  const llvm::LoadInst* seen = nullptr;
+  for (unsigned i = 0; i < phi.getNumIncomingValues(); ++i) {
+    if (!region.blocks.contains(phi.getIncomingBlock(i))) {
+      const auto* load = llvm::dyn_cast<llvm::LoadInst>(phi.getIncomingValue(i));
+      if (load == nullptr || seen != nullptr || !load->isAtomic() || !load->hasOneUse()) {
+        return nullptr;
+      }
+      seen = load;
+    }
+  }
+  for (unsigned i = 0; seen != nullptr && i < phi.getNumIncomingValues(); ++i) {
+    if (region.blocks.contains(phi.getIncomingBlock(i))) {
+      auto* part = llvm::dyn_cast<llvm::ExtractValueInst>(phi.getIncomingValue(i));
+      const auto* exchange =
+          part != nullptr ? llvm::dyn_cast<llvm::AtomicCmpXchgInst>(part->getAggregateOperand())
+                          : nullptr;
+      const auto remembers = [&](llvm::User* user) {
+        auto* other = llvm::dyn_cast<llvm::PHINode>(user);
+        return user != &phi && (other == nullptr || region.blocks.contains(other->getParent()));
+      };
+      if (exchange == nullptr || part->getIndices()[0] != 0 ||
+          llvm::any_of(part->users(), remembers) ||
+          exchange->getPointerOperand() != seen->getPointerOperand()) {
+        return nullptr;
+      }
+    }
+  }
+  return seen;
+}
+
+/// Lanes before this one have changed the places that they update, so what it saw of them before
+/// its turn would cost it an exchange that fails.
+void look_again(const LoneRegion& region,
+                llvm::BasicBlock& entry,
+                llvm::BasicBlock& start,
+                const llvm::ValueToValueMapTy& map) {
+  auto copy = entry.phis().begin();
+  for (const llvm::PHINode& phi : region.entry->phis()) {
+    llvm::PHINode& alone = *copy++;
+    const llvm::LoadInst* seen = seen_place(phi, region);
+    if (seen == nullptr || map.count(seen->getPointerOperand()) == 0) {
+      continue;
+    }
+    llvm::Instruction* load = seen->clone();
+    load->setOperand(0, map.lookup(seen->getPointerOperand()));
+    load->setDebugLoc({});
+    load->insertBefore(start.getTerminator());
+    alone.setIncomingValueForBlock(&start, load);
+  }
+}
+
 }  // namespace
 
 std::optional<LoneRegion> find_lone_region(llvm::BasicBlock* entry,
@@ -255,6 +309,7 @@ void write_lone_function(LoneRegion& region) {
     phi.addIncoming(function->getArg(number++), start);
   }
   llvm::BranchInst::Create(entry, start);
+  look_again(region, *entry, *start, map);
   map[start] = start;
   llvm::remapInstructionsInBlocks(copies, map);
   for (llvm::BasicBlock* block : copies) {

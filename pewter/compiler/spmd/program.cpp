@@ -90,7 +90,7 @@ Result<Programs> vectorise(llvm::Function& thread,
     if (program == nullptr) {
       continue;
     }
-    llvm::Value* lane_count = program == programs.partial ? program->getArg(3) : nullptr;
+    llvm::Value* lane_count = program == programs.partial ? program->getArg(4) : nullptr;
     auto tally = Emitter(thread, *program, found, lane_count).run();
     if (!tally) {
       return std::move(tally).error();

@@ -9,9 +9,9 @@ namespace pewter::compiler::spmd {
 
 /// A thread function turned into programs: one for all lanes, one for a part of them.
 struct Programs {
-  /// `void (launch, group, first thread)`.
+  /// `void (launch, group, first thread, row group)`.
   llvm::Function* full = nullptr;
-  /// `void (launch, group, first thread, lane count)`; null when it was not asked for.
+  /// `void (launch, group, first thread, row group, lane count)`; null when it was not asked for.
   llvm::Function* partial = nullptr;
   Tally tally;
   bool has_barriers = false;

@@ -136,7 +136,8 @@ bool can_version(const llvm::Loop& loop, const Uniformity& uniformity) {
   for (const llvm::BasicBlock* block : loop.blocks()) {
     size += block->size();
     for (const llvm::Instruction& instruction : *block) {
-      if (!may_be_copied(instruction) ||
+      // Of lanes that try to exchange what they have seen, one succeeds at once and leaves.
+      if (!may_be_copied(instruction) || llvm::isa<llvm::AtomicCmpXchgInst>(instruction) ||
           device_call(instruction).kind == DeviceCall::Kind::GroupBarrier) {
         return false;
       }

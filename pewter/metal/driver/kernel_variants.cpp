@@ -61,9 +61,10 @@ Result<void, compiler::CompileFailure> KernelVariants::build(compiler::Library& 
     return std::move(code).error();
   }
   const compiler::KernelCode& made = **code;
-  auto kernel = executor::LoadedKernel::load(
-      made.object, made.entry,
-      {made.needs_fibers, made.stack_bytes, made.program_bytes, made.explanation.lanes});
+  auto kernel =
+      executor::LoadedKernel::load(made.object, made.entry,
+                                   {made.needs_fibers, made.stack_bytes, made.program_bytes,
+                                    made.explanation.lanes, made.takes_rows});
   if (!kernel) {
     compiler::Diagnostic diagnostic;
     diagnostic.text =

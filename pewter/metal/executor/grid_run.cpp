@@ -21,6 +21,8 @@ constexpr std::uint64_t kOfferNs = 5'000;
 constexpr std::uint64_t kWakeNs = 20'000;
 // How long one run may keep a worker while tasks are waiting.
 constexpr std::uint64_t kTurnNs = 1'000'000;
+// Groups of one call, each of them brief: whether the run has been stopped is asked in between.
+constexpr std::uint32_t kMaxRowGroups = 64;
 // About a year; more would not fit the clock.
 constexpr std::uint64_t kMaxTimeoutMs = std::uint64_t(1) << 35;
 
@@ -129,6 +131,8 @@ class GridRun::Participant {
     grid_ = grid;
     const abi::Launch& launch = grid->dispatch->launch;
     whole_groups_ = launch.threads_per_grid[0] / launch.threads_per_threadgroup[0];
+    group_.row_groups = 1;
+    group_.row_group = 0;
     group_.threadgroup_memory = state_.threadgroup_memory();
     group_.program_memory = state_.program_memory();
     kernel_thread.threadgroup_memory = state_.threadgroup_memory();
@@ -230,10 +234,14 @@ class GridRun::Participant {
         static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, whole_groups_ - first));
     const std::uint32_t thread_count = size[0] * size[1] * size[2];
     const abi::EntryPoint entry = dispatch.kernel->entry();
-    for (std::uint32_t i = 0; i < count && !run_.is_stopped(); ++i) {
+    const std::uint32_t together = dispatch.kernel->traits().takes_rows ? kMaxRowGroups : 1;
+    for (std::uint32_t i = 0; i < count && !run_.is_stopped(); i += together) {
       group_.position[0] = first + i;
+      group_.row_groups = std::min(together, count - i);
       entry(&launch, &group_, 0, thread_count);
     }
+    group_.position[0] = first + count - 1;
+    group_.row_groups = 1;
     return count;
   }
 
@@ -264,6 +272,7 @@ class GridRun::Participant {
     fault.kind = state_.execution().kind;
     fault.address = state_.execution().address;
     std::copy(std::begin(group_.position), std::end(group_.position), fault.group);
+    fault.group[0] += group_.row_group;
     run_.report(fault, grid_->dispatch);
   }
 

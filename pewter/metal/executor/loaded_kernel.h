@@ -20,6 +20,8 @@ struct KernelTraits {
   /// Bytes of `abi::Group::program_memory` for every `program_lanes` threads of a group.
   std::uint32_t program_bytes = 0;
   std::uint32_t program_lanes = 1;
+  /// It runs `abi::Group::row_groups` groups at each call.
+  bool takes_rows = false;
 };
 
 /// A relocatable object mapped executable, its symbols bound to the executor's built-ins.

@@ -215,4 +215,45 @@ TEST_CASE("atomics in threadgroup memory count a group's lanes, partial groups i
   CHECK(out == wanted);
 }
 
+TEST_CASE("lanes that update one place until nobody came between all succeed") {
+  const Gpu gpu;
+  const auto pipeline = gpu.pipeline(kHead + R"(
+    kernel void f(device const uint* in [[buffer(0)]], device atomic_uint* total [[buffer(1)]],
+                  device uint* seen [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+      uint old = atomic_load_explicit(&total[0], memory_order_relaxed);
+      uint tries = 1;
+      while (!atomic_compare_exchange_weak_explicit(&total[0], &old, old + (in[i] & 7u) + 1u,
+                                                    memory_order_relaxed, memory_order_relaxed)) {
+        ++tries;
+      }
+      seen[i] = old;
+      // What was seen first is used here as well.
+      const uint first = atomic_load_explicit(&total[1], memory_order_relaxed);
+      uint high = first;
+      while (high < in[i] && !atomic_compare_exchange_weak_explicit(
+                                 &total[1], &high, in[i], memory_order_relaxed, memory_order_relaxed)) {
+      }
+      seen[i] |= first > in[i] && tries == 0u ? 1u << 31 : 0u;
+    })",
+                                     "f");
+  for (const std::size_t count : test::awkward_counts()) {
+    const auto in = test::noise(count);
+    std::vector<uint> total(2);
+    std::vector<uint> seen(count, ~0U);
+
+    gpu.run(pipeline.get(), {.grid = size(count), .group = size(100)}, in, total, seen);
+
+    uint wanted = 0;
+    for (const uint x : in) {
+      wanted += (x & 7) + 1;
+    }
+    CHECK(total[0] == wanted);
+    CHECK(total[1] == *std::max_element(in.begin(), in.end()));
+    // Each thread has seen a value of its own.
+    std::sort(seen.begin(), seen.end());
+    CHECK(std::adjacent_find(seen.begin(), seen.end()) == seen.end());
+    CHECK(seen.front() == 0);
+  }
+}
+
 }  // namespace pewter
