@@ -146,6 +146,25 @@ class ClangLibrary : public ParsedLibrary {
     return code;
   }
 
+  Result<KernelExplanation, CompileFailure> explain(const KernelRequest& request,
+                                                    const std::vector<FunctionBody>& linked,
+                                                    const std::string& cpu) override {
+    const KernelInfo* info = info_.find(request.kernel);
+    if (info == nullptr) {
+      return not_there(request.kernel);
+    }
+    Result<KernelCode, CompileFailure> code = CompileFailure{};
+    const auto run =
+        guarded([&] { code = compile_once(position_of(*info), request, linked, cpu, true); }, info);
+    if (!run) {
+      return run.error();
+    }
+    if (!code) {
+      return std::move(code).error();
+    }
+    return std::move(code->explanation);
+  }
+
  private:
   /// A library file may promise what its text does not hold.
   static CompileFailure not_there(const std::string& function) {
@@ -211,7 +230,7 @@ class ClangLibrary : public ParsedLibrary {
       const std::map<std::uint32_t, ConstantBytes>& constants) {
     CodeContext context;
     FunctionBody body;
-    auto module = generate(position, context.llvm, body.symbol);
+    auto module = generate(position, context.llvm, body.symbol, false);
     if (!module) {
       return std::move(module).error();
     }
@@ -233,9 +252,25 @@ class ClangLibrary : public ParsedLibrary {
                                                      const KernelRequest& request,
                                                      const std::vector<FunctionBody>& linked,
                                                      const std::string& cpu) {
+    auto code = compile_once(position, request, linked, cpu, false);
+    if (code && !code->explanation.fallback.empty()) {
+      const auto located = compile_once(position, request, linked, cpu, true);
+      if (!located) {
+        code->explanation.fallback = located.error().diagnostics.front().text;
+      }
+    }
+    return code;
+  }
+
+  // With positions only as far as threads can run together: nothing else needs them.
+  Result<KernelCode, CompileFailure> compile_once(std::size_t position,
+                                                  const KernelRequest& request,
+                                                  const std::vector<FunctionBody>& linked,
+                                                  const std::string& cpu,
+                                                  bool with_positions) {
     CodeContext context;
     codegen::KernelPlan plan;
-    auto module = generate(position, context.llvm, plan.function);
+    auto module = generate(position, context.llvm, plan.function, with_positions);
     if (!module) {
       return std::move(module).error();
     }
@@ -244,25 +279,8 @@ class ClangLibrary : public ParsedLibrary {
     }
     fill_plan(position, request, cpu, plan);
     plan.linked = linked;
-    auto code = located(codegen::compile_kernel(**module, plan), context, position);
-    if (code && !code->explanation.fallback.empty()) {
-      locate_fallback(position, plan, code->explanation.fallback);
-    }
-    return code;
-  }
-
-  // The kernel once more, this time with positions, as far as its threads can run together.
-  void locate_fallback(std::size_t position, codegen::KernelPlan plan, std::string& reason) {
-    CodeContext context;
-    auto module = generate(position, context.llvm, plan.function, true);
-    if (!module) {
-      return;
-    }
-    plan.programs_only = true;
-    const auto code = codegen::compile_kernel(**module, plan);
-    if (!code) {
-      reason = code.error().message;
-    }
+    plan.programs_only = with_positions;
+    return located(codegen::compile_kernel(**module, plan), context, position);
   }
 
   // An instantiation may need repairs that the first parse could not see: then the text is parsed
@@ -270,7 +288,7 @@ class ClangLibrary : public ParsedLibrary {
   Result<std::unique_ptr<llvm::Module>, CompileFailure> generate(std::size_t position,
                                                                  llvm::LLVMContext& context,
                                                                  std::string& symbol,
-                                                                 bool with_positions = false) {
+                                                                 bool with_positions) {
     while (true) {
       if (text_->unit == nullptr) {
         if (auto parsed = parse_text(); !parsed) {

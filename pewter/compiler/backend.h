@@ -22,6 +22,12 @@ class ParsedLibrary {
                                                      const std::vector<FunctionBody>& linked,
                                                      const std::string& cpu) = 0;
 
+  /// How that kernel runs on lanes, with places in the text: compiles it once more as far as is
+  /// needed to tell. Calls on the same object must not overlap.
+  virtual Result<KernelExplanation, CompileFailure> explain(const KernelRequest& request,
+                                                            const std::vector<FunctionBody>& linked,
+                                                            const std::string& cpu) = 0;
+
   /// The body of a visible function. Calls on the same object must not overlap.
   virtual Result<FunctionBody, CompileFailure> body(
       const std::string& function, const std::map<std::uint32_t, ConstantBytes>& constants) = 0;

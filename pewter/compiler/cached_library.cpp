@@ -73,6 +73,31 @@ std::string describe_released(const KernelExplanation& facts) {
   return text;
 }
 
+std::string describe_scalar(const KernelCode& code) {
+  const char* fibers = !code.needs_fibers   ? ""
+                       : code.uses_barriers ? ", each on a fiber, to wait at barriers"
+                                            : ", each on a fiber, to use values of its simdgroup";
+  const std::string& fallback = code.explanation.fallback;
+  return fmt::format(" runs one thread at a time{}: {}", fibers,
+                     fallback.empty() ? "as PEWTER_MODE asks" : fallback);
+}
+
+/// The width and a line for each place, below the line of counts.
+std::string describe_places(const KernelExplanation& facts) {
+  std::string text = fmt::format("\n  width {}: {}", facts.lanes, facts.width_reason);
+  const auto name = [](const ExplainedPlace& place) {
+    return fmt::format("{}:{}:{}", place.file, place.line, place.column);
+  };
+  std::size_t longest = 0;
+  for (const ExplainedPlace& place : facts.places) {
+    longest = std::max(longest, name(place).size());
+  }
+  for (const ExplainedPlace& place : facts.places) {
+    text += fmt::format("\n  {:<{}}  {:<6} {}", name(place), longest, place.kind, place.manner);
+  }
+  return text;
+}
+
 }  // namespace
 
 CachedLibrary::CachedLibrary(std::string source, LibraryOptions options)
@@ -128,6 +153,9 @@ Result<std::shared_ptr<const KernelCode>, CompileFailure> CachedLibrary::compile
   if (code && request.record != nullptr) {
     request.record->add(key, *code);
   }
+  if (code && logging::wanted("spmd")) {
+    explain(key, request, **code);
+  }
   return code;
 }
 
@@ -143,10 +171,8 @@ Result<FunctionBody, CompileFailure> CachedLibrary::body(
     return std::move(checked).error();
   }
   std::scoped_lock lock(mutex_);
-  if (parsed_ == nullptr) {
-    if (auto parsed = parse(); !parsed) {
-      return std::move(parsed).error();
-    }
+  if (auto parsed = parse(); !parsed) {
+    return std::move(parsed).error();
   }
   return parsed_->body(function, request.constants);
 }
@@ -159,7 +185,6 @@ Result<std::shared_ptr<const KernelCode>, CompileFailure> CachedLibrary::find_or
       return plain_failure(found.error().message);
     }
     if (*found != nullptr) {
-      explain(request, **found);
       return std::move(*found);
     }
   }
@@ -175,13 +200,21 @@ Result<std::shared_ptr<const KernelCode>, CompileFailure> CachedLibrary::find_or
     if (is_cacheable(request)) {
       if (const auto bytes = DiskCache::shared().load(key)) {
         if (auto code = parse_kernel_code(*bytes)) {
-          explain(request, *code);
           return remember(key, std::move(*code));
         }
       }
     }
   }
-  // Before the lock, for two libraries may link each other's functions.
+  auto bodies = linked_bodies(request);
+  if (!bodies) {
+    return std::move(bodies).error();
+  }
+  return compile_now(key, request, *bodies);
+}
+
+/// To be called without the lock, for two libraries may link each other's functions.
+Result<std::vector<FunctionBody>, CompileFailure> CachedLibrary::linked_bodies(
+    const KernelRequest& request) const {
   std::vector<FunctionBody> bodies;
   for (const LinkedFunction& function : request.linked) {
     auto body = function.library->body(function.name, function.constants);
@@ -190,7 +223,7 @@ Result<std::shared_ptr<const KernelCode>, CompileFailure> CachedLibrary::find_or
     }
     bodies.push_back(std::move(*body));
   }
-  return compile_now(key, request, bodies);
+  return bodies;
 }
 
 Result<std::shared_ptr<const KernelCode>, CompileFailure> CachedLibrary::compile_now(
@@ -199,10 +232,8 @@ Result<std::shared_ptr<const KernelCode>, CompileFailure> CachedLibrary::compile
   if (const auto known = kernels_.find(key.high ^ key.low); known != kernels_.end()) {
     return known->second;
   }
-  if (parsed_ == nullptr) {
-    if (auto parsed = parse(); !parsed) {
-      return std::move(parsed).error();
-    }
+  if (auto parsed = parse(); !parsed) {
+    return std::move(parsed).error();
   }
   const auto start = std::chrono::steady_clock::now();
   auto code = parsed_->compile(request, bodies, target_cpu());
@@ -211,7 +242,6 @@ Result<std::shared_ptr<const KernelCode>, CompileFailure> CachedLibrary::compile
   }
   const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
   logging::detail("compiler", "compiled '{}' in {:.1f} ms", request.kernel, taken.count());
-  explain(request, *code);
   if (is_cacheable(request)) {
     DiskCache::shared().store(key, serialise(*code));
   }
@@ -219,6 +249,9 @@ Result<std::shared_ptr<const KernelCode>, CompileFailure> CachedLibrary::compile
 }
 
 Result<void, CompileFailure> CachedLibrary::parse() {
+  if (parsed_ != nullptr) {
+    return {};
+  }
   if (file_ && source_.empty()) {
     auto text = file_->text(unit_);
     if (!text) {
@@ -269,28 +302,46 @@ Result<void, CompileFailure> CachedLibrary::check_constants(KernelRequest& reque
   return {};
 }
 
-/// Says how a kernel will run, for those who log the area "spmd".
-void CachedLibrary::explain(const KernelRequest& request, const KernelCode& code) const {
-  if (!logging::wanted("spmd")) {
-    return;
+/// Says how a kernel will run, for those who log the area "spmd", once.
+void CachedLibrary::explain(const Digest& key,
+                            const KernelRequest& request,
+                            const KernelCode& code) {
+  {
+    std::scoped_lock lock(mutex_);
+    if (!explained_.insert(key.high ^ key.low).second) {
+      return;
+    }
   }
-  const KernelExplanation& facts = code.explanation;
   const std::string where = fmt::format("{}:{}: '{}'", options_.source_name,
                                         info_.find(request.kernel)->line, request.kernel);
-  if (facts.mode == ExecutionMode::Scalar) {
-    logging::detail("spmd", "{} runs one thread at a time{}{}", where,
-                    code.needs_fibers ? ", each on a fiber" : "",
-                    facts.fallback.empty() ? "" : ": " + facts.fallback);
-    return;
+  logging::write(
+      logging::Level::Detail, "spmd",
+      where + (code.explanation.mode == ExecutionMode::Scalar ? describe_scalar(code)
+                                                              : describe_lanes(request, code)));
+}
+
+/// What is in caches, and where the text can be compiled again, what it has where.
+std::string CachedLibrary::describe_lanes(const KernelRequest& request, const KernelCode& code) {
+  const KernelExplanation& facts = code.explanation;
+  std::string text = fmt::format(
+      "{} runs {} threads at a time{}; branches: {} uniform, {} divergent; accesses, by vectors of "
+      "lanes: {} uniform, {} consecutive, {} strided, {} gathered{}",
+      describe(request.shape), facts.lanes,
+      code.program_bytes != 0 ? ", which wait at barriers as coroutines" : "",
+      facts.uniform_branches, facts.divergent_branches, facts.uniform_accesses,
+      facts.consecutive_accesses, facts.strided_accesses, facts.gathers, describe_released(facts));
+  const auto bodies = linked_bodies(request);
+  if (!bodies) {
+    return text;
   }
-  logging::detail("spmd",
-                  "{}{} runs {} threads at a time{}; branches: {} uniform, {} divergent; accesses, "
-                  "by vectors of lanes: {} uniform, {} consecutive, {} strided, {} gathered{}",
-                  where, describe(request.shape), facts.lanes,
-                  code.program_bytes != 0 ? ", which wait at barriers as coroutines" : "",
-                  facts.uniform_branches, facts.divergent_branches, facts.uniform_accesses,
-                  facts.consecutive_accesses, facts.strided_accesses, facts.gathers,
-                  describe_released(facts));
+  std::scoped_lock lock(mutex_);
+  if (const auto parsed = parse(); !parsed) {
+    return text;
+  }
+  if (const auto found = parsed_->explain(request, *bodies, target_cpu())) {
+    text += describe_places(*found);
+  }
+  return text;
 }
 
 std::shared_ptr<const KernelCode> CachedLibrary::remember(const Digest& key, KernelCode code) {

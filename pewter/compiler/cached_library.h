@@ -3,6 +3,7 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "pewter/base/hash.h"
 #include "pewter/compiler/backend_loader.h"
@@ -39,7 +40,10 @@ class CachedLibrary : public Library {
   bool is_cacheable() const;
   bool is_cacheable(const KernelRequest& request) const;
   Result<void, CompileFailure> check_constants(KernelRequest& request) const;
-  void explain(const KernelRequest& request, const KernelCode& code) const;
+  Result<std::vector<FunctionBody>, CompileFailure> linked_bodies(
+      const KernelRequest& request) const;
+  void explain(const Digest& key, const KernelRequest& request, const KernelCode& code);
+  std::string describe_lanes(const KernelRequest& request, const KernelCode& code);
   std::shared_ptr<const KernelCode> remember(const Digest& key, KernelCode code);
 
   const LibraryOptions options_;
@@ -52,6 +56,7 @@ class CachedLibrary : public Library {
   std::string source_;
   std::unique_ptr<ParsedLibrary> parsed_;
   std::unordered_map<std::uint64_t, std::shared_ptr<const KernelCode>> kernels_;
+  std::unordered_set<std::uint64_t> explained_;  // by the keys of `kernels_`
 };
 
 }  // namespace pewter::compiler

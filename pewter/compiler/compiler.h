@@ -267,6 +267,17 @@ struct KernelRequest {
   GroupParts parts = GroupParts::Needed;
 };
 
+/// A branch or an access to memory in a kernel's text.
+struct ExplainedPlace {
+  std::string file;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  /// "branch", "load", "store" or "atomic".
+  std::string kind;
+  /// How lanes do it, and why: "divergent: depends on the thread".
+  std::string manner;
+};
+
 /// How a kernel was compiled, and what the compiler saw in it.
 struct KernelExplanation {
   ExecutionMode mode = ExecutionMode::Scalar;
@@ -284,6 +295,13 @@ struct KernelExplanation {
   /// they part in them.
   std::uint32_t released_loops = 0;
   std::uint32_t released_switches = 0;
+
+  // Not kept in caches.
+  /// Why there are so many lanes.
+  std::string width_reason;
+  /// Each place and kind once, in the order of the text; empty where the compiler was not asked to
+  /// explain.
+  std::vector<ExplainedPlace> places;
 };
 
 /// A compiled kernel: a relocatable object and what the executor must know to run it.

@@ -70,6 +70,85 @@ TEST_CASE("a run explains in which mode, with how many lanes and with what acces
   CHECK(contains(scalar.errors, "'saxpy' runs one thread at a time"));
 }
 
+constexpr const char* kAccesses = R"(#include <metal_stdlib>
+using namespace metal;
+
+kernel void f(device const float* x [[buffer(0)]],
+              device const uint* index [[buffer(1)]],
+              device float* out [[buffer(2)]],
+              device atomic_uint* total [[buffer(3)]],
+              constant uint& n [[buffer(4)]],
+              uint i [[thread_position_in_grid]]) {
+  float sum = x[i];
+  for (uint k = 0; k < n; ++k) {
+    sum += x[k] * sum;
+  }
+  sum += x[i * 20];
+  if (x[i + 1] > 0.5f) {
+    sum += x[index[i]] / sum;
+    atomic_fetch_max_explicit(&total[index[i]], 1u, memory_order_relaxed);
+  }
+  out[i] = sum;
+  atomic_fetch_max_explicit(total, 7u, memory_order_relaxed);
+}
+)";
+
+TEST_CASE("a run explains each branch and access by its place, compiled now or before") {
+  const Workspace work(kAccesses);
+  const TemporaryDirectory cache;
+  const auto explain = [&] {
+    return work.run(
+        {"--grid", "64", "--buffer", "x=ones:f32:4K", "--buffer", "index=zeros:u32:64", "--buffer",
+         "out=zeros:f32:64", "--buffer", "total=zeros:u32:64", "--bytes", "n=uint:9", "--explain"},
+        {{"PEWTER_MODE", "spmd"},
+         {"PEWTER_LANES", "16"},
+         {"PEWTER_CACHE", "on"},
+         {"PEWTER_CACHE_DIR", cache.path().string()}});
+  };
+
+  const auto first = explain();
+  const auto second = explain();
+
+  const auto has = [&](const std::string& line) {
+    CHECK_MESSAGE(contains(first.errors, "\n  program_source:" + line + "\n"), first.errors);
+  };
+  has("10:15  load   consecutive");
+  has("11:3   branch uniform");
+  has("12:12  load   uniform: one address for all threads");
+  has("14:10  load   strided: 80 bytes from thread to thread");
+  has("15:7   branch divergent: depends on what is loaded at 15:7");
+  has("16:12  load   gathered: depends on what is loaded at 16:14");
+  has("16:14  load   consecutive");
+  has("17:5   atomic thread by thread: depends on what is loaded at 16:14");
+  has("19:10  store  consecutive");
+  has("20:3   atomic combined: one address for all threads");
+  CHECK(contains(first.errors, "\n  width 16: as PEWTER_LANES asks\n"));
+  CHECK(first.errors == second.errors);
+}
+
+TEST_CASE("a run explains why there are so many lanes") {
+  const auto explain = [](const std::string& body) {
+    const Workspace work(
+        "#include <metal_stdlib>\nusing namespace metal;\n"
+        "kernel void f(device float* x [[buffer(0)]],\n"
+        "              threadgroup float* shared [[threadgroup(0)]],\n"
+        "              uint i [[thread_index_in_threadgroup]]) {" +
+        body + "}\n");
+    return work
+        .run({"--grid", "64", "--buffer", "x=ones:f32:64", "--threadgroup", "shared=256",
+              "--explain"},
+             {{"PEWTER_MODE", "spmd"}})
+        .errors;
+  };
+
+  CHECK(contains(explain("x[i] += 1;"), "\n  width 32: a simdgroup, as there is no loop\n"));
+  CHECK(contains(explain("x[i] = simd_sum(x[i]);"),
+                 "\n  width 32: a simdgroup, whose threads use each other's values\n"));
+  CHECK(contains(explain("shared[i] = x[i]; threadgroup_barrier(mem_flags::mem_threadgroup);"
+                         "x[i] = shared[63 - i];"),
+                 "\n  width 64: a whole group of 64, which waits for nobody at barriers\n"));
+}
+
 TEST_CASE("a run explains in how many loops the last threads run alone") {
   const Workspace work(
       "kernel void f(device uint* out [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"

@@ -218,6 +218,46 @@ unsigned vector_registers(const llvm::TargetMachine& machine, const llvm::Functi
   return target.getNumberOfRegisters(target.getRegisterClassForType(true));
 }
 
+void explain(const spmd::Programs& programs, const spmd::Width& width, KernelExplanation& result) {
+  const spmd::Tally& tally = programs.tally;
+  result.mode = ExecutionMode::Spmd;
+  result.lanes = width.lanes;
+  result.width_reason = width.reason;
+  result.uniform_branches = tally.count(spmd::Form::UniformBranch);
+  result.divergent_branches = tally.count(spmd::Form::DivergentBranch);
+  result.uniform_accesses = tally.count(spmd::Form::UniformAccess);
+  result.consecutive_accesses = tally.count(spmd::Form::ConsecutiveAccess);
+  result.strided_accesses = tally.count(spmd::Form::StridedAccess);
+  result.gathers = tally.count(spmd::Form::Gather);
+  result.released_loops = programs.released_loops;
+  result.released_switches = programs.released_switches;
+  for (const auto& [place, manners] : tally.places) {
+    const auto& [position, kind] = place;
+    result.places.push_back({position.file, position.line, position.column, kind,
+                             fmt::format("{}", fmt::join(manners, "; "))});
+  }
+}
+
+/// What was asked for or suits the kernel, where it does not become too large.
+spmd::Width program_width(llvm::Function& thread,
+                          const KernelPlan& plan,
+                          const spmd::WidthHints& hints) {
+  spmd::Width width = plan.lanes != 0 ? spmd::Width{plan.lanes, "as PEWTER_LANES asks"}
+                                      : spmd::choose_width(thread, hints);
+  if (hints.uses_simdgroup && width.lanes < abi::kSimdWidth) {
+    width = {abi::kSimdWidth, "the least for threads that use values of their simdgroup"};
+  }
+  const unsigned per_chunk = std::min(hints.per_chunk, width.lanes);
+  const unsigned size = thread.getInstructionCount();
+  const unsigned wanted = width.lanes;
+  while (width.lanes > abi::kSimdWidth &&
+         size * width.lanes > kMaxProgramInstructions * per_chunk) {
+    width.lanes /= 2;
+    width.reason = fmt::format("{} instructions are too many for {}", size, wanted);
+  }
+  return width;
+}
+
 /// The lanes of a program together.
 Result<KernelCode> compile_programs(llvm::Module& module,
                                     const KernelPlan& plan,
@@ -242,16 +282,10 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   hints.group_threads = is_exact ? size_x * size_y * size_z : 0;
   hints.registers = vector_registers(machine, thread);
   hints.per_chunk = spmd::lanes_per_chunk(machine, thread);
+  const spmd::Width width = program_width(thread, plan, hints);
   spmd::Lanes lanes;
-  lanes.width = plan.lanes != 0 ? plan.lanes : spmd::choose_width(thread, hints);
-  if (code.uses_simdgroup) {
-    lanes.width = std::max(lanes.width, abi::kSimdWidth);
-  }
+  lanes.width = width.lanes;
   lanes.per_chunk = std::min(hints.per_chunk, lanes.width);
-  while (lanes.width > abi::kSimdWidth &&
-         thread.getInstructionCount() * lanes.width > kMaxProgramInstructions * lanes.per_chunk) {
-    lanes.width /= 2;
-  }
   lanes.has_masked_stores = spmd::has_avx512(machine);
   lanes.has_wide_vectors = spmd::has_avx512(machine);
   lanes.others_wait = !is_exact || hints.group_threads > lanes.width;
@@ -271,6 +305,10 @@ Result<KernelCode> compile_programs(llvm::Module& module,
     return std::move(programs).error();
   }
   show(module, "vectorisation");
+  explain(*programs, width, code.explanation);
+  if (plan.programs_only) {
+    return code;
+  }
   // What one call costs is much beside a brief kernel.
   code.takes_rows = is_brief && !programs->has_barriers;
   spmd::build_group_entry(*declare_entry_point(module, plan), *programs, lanes.width,
@@ -300,17 +338,6 @@ Result<KernelCode> compile_programs(llvm::Module& module,
     spmd::extract_indices_by_words(function);
   }
   code.runs_whole_groups = true;
-  code.explanation.mode = ExecutionMode::Spmd;
-  code.explanation.lanes = lanes.width;
-  const spmd::Tally& tally = programs->tally;
-  code.explanation.uniform_branches = tally.uniform_branches;
-  code.explanation.divergent_branches = tally.divergent_branches;
-  code.explanation.uniform_accesses = tally.uniform_accesses;
-  code.explanation.consecutive_accesses = tally.consecutive_accesses;
-  code.explanation.strided_accesses = tally.strided_accesses;
-  code.explanation.gathers = tally.gathers;
-  code.explanation.released_loops = programs->released_loops;
-  code.explanation.released_switches = programs->released_switches;
   return to_object(module, machine, std::move(code));
 }
 

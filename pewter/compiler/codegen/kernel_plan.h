@@ -44,7 +44,8 @@ struct KernelPlan {
   std::uint32_t lanes = 0;
   GroupShape shape;
   GroupParts parts = GroupParts::Needed;
-  /// Fails where the threads of a program cannot run together, instead of running them one by one.
+  /// Ends when it is known how the threads of a program run together, without machine code, and
+  /// fails where they cannot, instead of running them one by one.
   bool programs_only = false;
   /// What the kernel is linked with, in the order of its numbers.
   std::vector<FunctionBody> linked;

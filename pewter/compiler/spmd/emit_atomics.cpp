@@ -135,7 +135,9 @@ llvm::SmallVector<llvm::Value*, 2> Emitter::emit_lane_atomic(
 
 void Emitter::emit_atomic(llvm::Instruction& instruction) {
   auto* atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction);
-  if (atomic != nullptr && emit_combined_atomic(*atomic)) {
+  const bool is_combined = atomic != nullptr && emit_combined_atomic(*atomic);
+  count(is_combined ? Form::CombinedAtomic : Form::LaneAtomic, &instruction);
+  if (is_combined) {
     return;
   }
   llvm::SmallVector<Chunks, 3> operands;

@@ -8,6 +8,11 @@
 #include "pewter/compiler/spmd/emitter.h"
 
 namespace pewter::compiler::spmd {
+namespace {
+
+constexpr const char* kPartners = "consecutive: places of the threads' partners";
+
+}  // namespace
 
 std::optional<Emitter::Exchange> Emitter::find_exchange(const llvm::Value* pointer,
                                                         std::uint64_t size) const {
@@ -119,7 +124,6 @@ Chunks Emitter::on_both_sides(const Exchange& exchange,
                               const llvm::Value* pointer,
                               llvm::function_ref<llvm::Value*(unsigned)> whole,
                               llvm::function_ref<llvm::Value*(unsigned)> by_lanes) {
-  ++tally_.consecutive_accesses;
   llvm::BasicBlock* sides[2] = {new_block("exchange.chunks"), new_block("exchange.lanes")};
   llvm::BasicBlock* done = new_block("exchange.done");
   builder_.CreateCondBr(exchanges_chunks(exchange), sides[0], sides[1]);
@@ -160,6 +164,7 @@ bool Emitter::emit_exchanged_load(llvm::LoadInst& load) {
   const auto by_lanes = [&](unsigned chunk) {
     return gather(load, partner_pointers(*exchange, chunk), chunk);
   };
+  count(Form::ConsecutiveAccess, &load, kPartners);
   define_vector(&load, on_both_sides(*exchange, pointer, whole, by_lanes));
   return true;
 }
@@ -187,6 +192,7 @@ bool Emitter::emit_exchanged_store(llvm::StoreInst& store) {
     scatter(store, partner_pointers(*exchange, chunk), values[chunk], chunk);
     return nullptr;
   };
+  count(Form::ConsecutiveAccess, &store, kPartners);
   on_both_sides(*exchange, pointer, whole, by_lanes);
   return true;
 }

@@ -7,6 +7,7 @@ namespace {
 
 // Structures larger than this are gathered: most of what would be loaded is not wanted.
 constexpr unsigned kMaxStride = 8;
+constexpr const char* kWholeStructures = "strided: structures of neighbouring threads, moved whole";
 
 /// What is certain of an address that is some elements away from that of an access.
 llvm::Align align_of_elements(llvm::Instruction& access, const llvm::DataLayout& layout) {
@@ -146,7 +147,7 @@ bool Emitter::emit_interleaved_load(llvm::LoadInst& load) {
   const llvm::Align align = align_of_elements(load, layout_);
   llvm::SmallVector<Chunks, 8> results(group->members.size());
   for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
-    ++tally_.strided_accesses;
+    count(Form::StridedAccess, group->members, kWholeStructures);
     set_accessor(load.getPointerOperand(), chunk);
     llvm::Value* start = builder_.CreateGEP(builder_.getInt8Ty(),
                                             scalar_at(load.getPointerOperand(), chunk * per_chunk),
@@ -207,7 +208,7 @@ bool Emitter::emit_interleaved_store(llvm::StoreInst& store) {
         vector(llvm::cast<llvm::StoreInst>(group.members[i])->getValueOperand());
   }
   for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
-    ++tally_.strided_accesses;
+    count(Form::StridedAccess, group.members, kWholeStructures);
     set_accessor(store.getPointerOperand(), chunk);
     llvm::Value* start = builder_.CreateGEP(
         builder_.getInt8Ty(), scalar_at(store.getPointerOperand(), chunk * per_chunk),

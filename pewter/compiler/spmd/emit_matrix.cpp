@@ -128,7 +128,7 @@ void Emitter::emit_row_loads(llvm::LoadInst& load, const MatrixPairs::Half& half
   for (unsigned first = 0; first < lanes_.width; first += abi::kSimdWidth) {
     llvm::Value* addresses[kRows];
     for (unsigned row = 0; row < kRows; ++row) {
-      ++tally_.consecutive_accesses;
+      count(Form::ConsecutiveAccess, &load, "consecutive: rows of a matrix");
       llvm::Value* address = scalar_at(load.getPointerOperand(), first + first_lane_of_row(row));
       if (half.component == 1) {
         address = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), address,

@@ -112,7 +112,7 @@ void Emitter::emit_load(llvm::LoadInst& load) {
     return;
   }
   if (analyses_.shapes.is_uniform(pointer)) {
-    ++tally_.uniform_accesses;
+    count(Form::UniformAccess, &load);
     llvm::Instruction* copy = load.clone();
     copy->setOperand(0, scalar(pointer));
     builder_.Insert(copy);
@@ -163,7 +163,7 @@ llvm::Value* Emitter::load_chunk(llvm::LoadInst& load, unsigned chunk) {
   const Pattern how = load.isAtomic() ? Pattern::Any : pattern(pointer, chunk, size);
   switch (how) {
     case Pattern::Same: {
-      ++tally_.uniform_accesses;
+      count(Form::UniformAccess, &load, "uniform: one address for neighbouring threads");
       llvm::Value* address = scalar_at(pointer, first);
       if (!mask_.empty()) {
         llvm::Type* bits = builder_.getIntNTy(lanes_.per_chunk);
@@ -174,20 +174,20 @@ llvm::Value* Emitter::load_chunk(llvm::LoadInst& load, unsigned chunk) {
       return splat(builder_.CreateAlignedLoad(type, address, load.getAlign()));
     }
     case Pattern::Consecutive:
-      ++tally_.consecutive_accesses;
+      count(Form::ConsecutiveAccess, &load);
       return load_consecutive(type, scalar_at(pointer, first), load.getAlign(),
                               mask_.empty() ? nullptr : active(chunk));
     case Pattern::Reverse: {
-      ++tally_.consecutive_accesses;
+      count(Form::ConsecutiveAccess, &load, "consecutive, backwards");
       llvm::Value* lanes = mask_.empty() ? nullptr : reverse(active(chunk));
       return reverse(load_consecutive(type, scalar_at(pointer, first + lanes_.per_chunk - 1),
                                       load.getAlign(), lanes));
     }
     case Pattern::Strided:
-      ++tally_.strided_accesses;
+      count(Form::StridedAccess, &load);
       break;
     case Pattern::Any:
-      ++tally_.gathers;
+      count(Form::Gather, &load);
       break;
   }
   return gather(load, lane_pointers(pointer, chunk, load.isAtomic() ? Pattern::Any : how), chunk);
@@ -262,7 +262,7 @@ void Emitter::emit_store(llvm::StoreInst& store) {
     return;
   }
   if (analyses_.shapes.is_uniform(pointer)) {
-    ++tally_.uniform_accesses;
+    count(Form::UniformAccess, &store);
     store_to_one_place(store);
     return;
   }
@@ -324,8 +324,8 @@ void Emitter::store_chunk(llvm::StoreInst& store, unsigned chunk, llvm::Value* v
   const unsigned first = chunk * lanes_.per_chunk;
   const Pattern how = store.isAtomic() ? Pattern::Any : pattern(pointer, chunk, size);
   if (how == Pattern::Consecutive || how == Pattern::Reverse) {
-    ++tally_.consecutive_accesses;
     const bool reversed = how == Pattern::Reverse;
+    count(Form::ConsecutiveAccess, &store, reversed ? "consecutive, backwards" : nullptr);
     llvm::Value* address = scalar_at(pointer, reversed ? first + lanes_.per_chunk - 1 : first);
     llvm::Value* stored = reversed ? reverse(value) : value;
     if (mask_.empty()) {
@@ -336,7 +336,7 @@ void Emitter::store_chunk(llvm::StoreInst& store, unsigned chunk, llvm::Value* v
     }
     return;
   }
-  ++(how == Pattern::Any ? tally_.gathers : tally_.strided_accesses);
+  count(how == Pattern::Any ? Form::Gather : Form::StridedAccess, &store);
   const Pattern addressing = how == Pattern::Same ? Pattern::Strided : how;
   scatter(store, lane_pointers(pointer, chunk, store.isAtomic() ? Pattern::Any : addressing), value,
           chunk);

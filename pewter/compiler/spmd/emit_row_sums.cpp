@@ -108,7 +108,9 @@ void Emitter::emit_row_sum(llvm::CallInst& call) {
           is_own ? std::optional(LaneAddresses(
                        builder_, lane_pointers(argument, chunk, pattern(argument, chunk, 1))))
                  : std::nullopt);
-      tally_.strided_accesses += is_own ? 1 : 0;
+      if (is_own) {
+        count(Form::StridedAccess, &call, "strided: a row for each thread, loaded whole");
+      }
     }
     llvm::Value* lanes = mask_.empty() ? nullptr : active(chunk);
     std::vector<llvm::Value*> rows;

@@ -11,6 +11,7 @@ namespace {
 // Lanes whose rows are transposed together; chunks are one or more of these blocks.
 constexpr unsigned kBlock = 8;
 constexpr std::int64_t kElementBytes = 4;
+constexpr const char* kWholeRows = "strided: four neighbouring words of each thread together";
 
 // Elements and pairs of them from two vectors in turn, in each half of the vectors.
 constexpr int kLowElements[] = {0, 8, 1, 9, 4, 12, 5, 13};
@@ -131,7 +132,7 @@ bool Emitter::emit_transposed_load(llvm::LoadInst& load) {
   const llvm::Align align = llvm::cast<llvm::LoadInst>(row[0])->getAlign();
   std::vector<Chunks> columns(kRow);
   for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
-    ++tally_.strided_accesses;
+    count(Form::StridedAccess, row, kWholeRows);
     set_accessor(load.getPointerOperand(), chunk);
     std::vector<llvm::Value*> rows;
     for (llvm::Value* address : row_addresses(load, *row[0], chunk)) {
@@ -210,7 +211,7 @@ bool Emitter::emit_transposed_store(llvm::StoreInst& store) {
   auto* row_type = llvm::FixedVectorType::get(store.getValueOperand()->getType(), kRow);
   const llvm::Align align = llvm::cast<llvm::StoreInst>(row[0])->getAlign();
   for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
-    ++tally_.strided_accesses;
+    count(Form::StridedAccess, row, kWholeRows);
     std::vector<llvm::Value*> rows;
     if (const auto* loaded = loaded_rows(row, chunk)) {
       rows = *loaded;

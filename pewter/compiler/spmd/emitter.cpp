@@ -1,7 +1,6 @@
 #include "pewter/compiler/spmd/emitter.h"
 
 #include "llvm/IR/CFG.h"
-#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -13,26 +12,6 @@ namespace {
 
 // A block of so few instructions is not worth a branch around it.
 constexpr unsigned kFreeInstructions = 4;
-
-/// Where the kernel's own text asks for an instruction: in the function that it came from, when
-/// that is in the same file, otherwise where that is called. Empty when the module has no
-/// positions.
-std::string position_of(const llvm::Instruction& instruction) {
-  const llvm::DILocation* place = instruction.getDebugLoc().get();
-  if (place == nullptr) {
-    return {};
-  }
-  const llvm::DILocation* outermost = place;
-  while (outermost->getInlinedAt() != nullptr) {
-    outermost = outermost->getInlinedAt();
-  }
-  while (place != outermost && place->getFilename() != outermost->getFilename()) {
-    place = place->getInlinedAt();
-  }
-  return (place->getFilename() + ":" + llvm::Twine(place->getLine()) + ":" +
-          llvm::Twine(place->getColumn()))
-      .str();
-}
 
 }  // namespace
 
@@ -84,12 +63,11 @@ void Emitter::give_up(const std::string& reason, const llvm::Instruction& instru
   if (!reason_.empty()) {
     return;
   }
-  reason_ = position_of(instruction);
   llvm::raw_string_ostream stream(reason_);
-  if (reason_.empty()) {
-    stream << reason << ":" << instruction;
+  if (const auto position = position_of(instruction)) {
+    stream << position->file << ":" << position->line << ":" << position->column << ": " << reason;
   } else {
-    stream << ": " << reason;
+    stream << reason << ":" << instruction;
   }
 }
 
@@ -352,14 +330,14 @@ void Emitter::emit_branch(llvm::BasicBlock* block) {
     return;
   }
   if (analyses_.uniformity.branches_diverge(*block)) {
-    ++tally_.divergent_branches;
+    count(Form::DivergentBranch, branch);
     for (const unsigned side : {0U, 1U}) {
       take_edge(block, branch->getSuccessor(side),
                 masked_condition(lanes, branch->getCondition(), side == 1), true);
     }
     return;
   }
-  ++tally_.uniform_branches;
+  count(Form::UniformBranch, branch);
   llvm::BasicBlock* sides[2] = {new_block("then"), new_block("else")};
   llvm::BasicBlock* next = new_block("branched");
   builder_.CreateCondBr(scalar(branch->getCondition()), sides[0], sides[1]);

@@ -17,6 +17,7 @@
 #include "pewter/compiler/spmd/mask_plan.h"
 #include "pewter/compiler/spmd/matrix_pairs.h"
 #include "pewter/compiler/spmd/shape_analysis.h"
+#include "pewter/compiler/spmd/tally.h"
 
 namespace pewter::compiler::spmd {
 
@@ -55,16 +56,6 @@ struct Analyses {
   const ShapeAnalysis shapes;
   const MaskPlan masks;
   const MatrixPairs matrices;
-};
-
-/// Accesses and branches by how they were emitted, for people who ask why a kernel is slow.
-struct Tally {
-  unsigned uniform_branches = 0;
-  unsigned divergent_branches = 0;
-  unsigned uniform_accesses = 0;
-  unsigned consecutive_accesses = 0;
-  unsigned strided_accesses = 0;
-  unsigned gathers = 0;
 };
 
 /// Writes the program of a thread function: its instructions for all lanes at once.
@@ -333,6 +324,14 @@ class Emitter {
   llvm::CallInst* matrix_partner(llvm::CallInst& call) const;
   llvm::Function* multiply_function(llvm::Type* element, unsigned count);
   void emit_matrix_multiply(llvm::CallInst& call);
+
+  // What is told of all this: tally.cpp.
+  /// Counts what several branches or accesses were made into; `manner` replaces what is known of
+  /// the form in general.
+  void count(Form form,
+             llvm::ArrayRef<const llvm::Instruction*> made,
+             const char* manner = nullptr);
+  std::string describe(Form form, const llvm::Instruction& instruction) const;
 
   // Small things.
   llvm::FixedVectorType* chunk_type(llvm::Type* element) const {

@@ -1,5 +1,7 @@
 #include "pewter/compiler/spmd/width.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -92,6 +94,15 @@ std::optional<unsigned> most_kept_values(llvm::Function& thread, bool with_strea
   return most;
 }
 
+Width at_most(unsigned limit, const WidthHints& hints, Width width) {
+  if (width.lanes <= limit) {
+    return width;
+  }
+  return {limit, limit == kMaxLanes
+                     ? fmt::format("the most, where registers would do for {}", width.lanes)
+                     : fmt::format("enough for a group of {}", hints.group_threads)};
+}
+
 }  // namespace
 
 bool has_avx512(const llvm::TargetMachine& machine) {
@@ -120,16 +131,20 @@ bool can_run_whole_groups(llvm::Function& thread, const WidthHints& hints) {
   return kept == 0 || (kept + 1) * threads / hints.per_chunk <= hints.registers;
 }
 
-unsigned choose_width(llvm::Function& thread, const WidthHints& hints) {
+Width choose_width(llvm::Function& thread, const WidthHints& hints) {
   if (hints.group_threads != 0 && hints.group_threads <= kMaxWholeGroup &&
       can_run_whole_groups(thread, hints)) {
-    return std::max(abi::kSimdWidth, std::bit_ceil(hints.group_threads));
+    return {std::max(abi::kSimdWidth, std::bit_ceil(hints.group_threads)),
+            fmt::format("a whole group of {}, which waits for nobody at barriers",
+                        hints.group_threads)};
   }
   if (hints.uses_simdgroup) {
-    return abi::kSimdWidth;
+    return {abi::kSimdWidth, "a simdgroup, whose threads use each other's values"};
   }
-  if (thread.getInstructionCount() > kLargeInstructions) {
-    return kMinChunks * hints.per_chunk;
+  if (const unsigned size = thread.getInstructionCount(); size > kLargeInstructions) {
+    return {kMinChunks * hints.per_chunk,
+            fmt::format("two vectors of {}, for {} instructions are too many for more",
+                        hints.per_chunk, size)};
   }
   // More lanes than a group has would only cost code.
   const unsigned most_lanes =
@@ -138,10 +153,14 @@ unsigned choose_width(llvm::Function& thread, const WidthHints& hints) {
           : std::clamp(std::bit_ceil(hints.group_threads), kMinChunks * hints.per_chunk, kMaxLanes);
   const auto most = most_kept_values(thread, true);
   if (!most) {
-    return std::min(abi::kSimdWidth, most_lanes);
+    return at_most(most_lanes, hints, {abi::kSimdWidth, "a simdgroup, as there is no loop"});
   }
   const unsigned chunks = std::max(std::bit_floor(hints.registers / (*most + 1)), kMinChunks);
-  return std::min(chunks * hints.per_chunk, most_lanes);
+  return at_most(most_lanes, hints,
+                 {chunks * hints.per_chunk,
+                  fmt::format("{} vectors of {}, for an inner loop keeps {} values of each thread "
+                              "in {} registers",
+                              chunks, hints.per_chunk, *most, hints.registers)});
 }
 
 }  // namespace pewter::compiler::spmd

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "llvm/IR/Function.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -23,12 +25,18 @@ struct WidthHints {
   unsigned group_threads = 0;
 };
 
+/// How many lanes a program has, and why, for people.
+struct Width {
+  unsigned lanes = 0;
+  std::string reason;
+};
+
 /// Lanes of a program that suit a thread function whose thread values are still calls.
 ///
 /// More lanes give a loop more independent work, until its values do not fit into registers. A
 /// small kernel with barriers runs its whole group as one program, which then has nobody to wait
 /// for.
-unsigned choose_width(llvm::Function& thread, const WidthHints& hints);
+Width choose_width(llvm::Function& thread, const WidthHints& hints);
 
 /// Whether a group of this function could run as one program, if it is not too large.
 bool can_run_whole_groups(llvm::Function& thread, const WidthHints& hints);
