@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "pewter/compiler/spmd/emitter.h"
 
 namespace pewter::compiler::spmd {
@@ -66,9 +68,15 @@ llvm::Value* Emitter::any_lane_of(const Chunks& values) {
   return lane_in_memory(in_memory(values, "same"), values[0]->getType()->getScalarType(), lane);
 }
 
-// What a lane's value is in memory.
+// What a lane's value is in memory: whole bytes of its own. LLVM counts short loops in integers of
+// two bits, of which vectors in memory have several to a byte.
 llvm::Type* Emitter::memory_type(llvm::Type* type) {
-  return type->isIntegerTy(1) ? builder_.getInt8Ty() : type;
+  const auto* integer = llvm::dyn_cast<llvm::IntegerType>(type);
+  if (integer == nullptr) {
+    return type;
+  }
+  const auto bits = static_cast<unsigned>(llvm::PowerOf2Ceil(integer->getBitWidth()));
+  return builder_.getIntNTy(std::max(8U, bits));
 }
 
 // A lane of what in_memory() has written.

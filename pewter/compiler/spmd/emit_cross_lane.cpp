@@ -16,14 +16,11 @@ unsigned Emitter::chunks_per_simdgroup() const {
 
 /// The lanes' values as an array in memory; conditions as bytes.
 llvm::Value* Emitter::in_memory(const Chunks& values, const llvm::Twine& name) {
-  llvm::Type* element = values[0]->getType()->getScalarType();
-  const bool is_condition = element->isIntegerTy(1);
-  llvm::Type* stored = is_condition ? builder_.getInt8Ty() : element;
+  llvm::Type* stored = memory_type(values[0]->getType()->getScalarType());
   llvm::AllocaInst* memory = new_slot(llvm::ArrayType::get(stored, lanes_.width), name);
   memory->setAlignment(llvm::Align(64));
   for (unsigned chunk = 0; chunk < values.size(); ++chunk) {
-    llvm::Value* value =
-        is_condition ? builder_.CreateZExt(values[chunk], chunk_type(stored)) : values[chunk];
+    llvm::Value* value = builder_.CreateZExtOrBitCast(values[chunk], chunk_type(stored));
     builder_.CreateAlignedStore(
         value, builder_.CreateConstGEP1_32(stored, memory, chunk * lanes_.per_chunk),
         llvm::Align(1));

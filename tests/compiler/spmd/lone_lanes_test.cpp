@@ -334,4 +334,21 @@ TEST_CASE("loops whose lanes meet in each iteration stay whole") {
   CHECK(released("shared[a & 7] = a; simdgroup_barrier(mem_flags::mem_threadgroup);") == 0);
 }
 
+// LLVM counts the inner loop's end in an integer of two bits.
+PEWTER_SHARED(uint, few_bits, (uint i, uint x), {
+  uint sum = x * 77u;
+  uint last = 1u;
+  for (ushort round = 0; round < ushort(i % 3u); ++round) {
+    sum += 77u % ((x & 63u) + 1u);
+    for (ulong k = 0; k < ulong(((3u - uint(round)) + 1u) & 3u); ++k) {
+      last = 12345u;
+    }
+  }
+  return sum * 3u + last * 1000000u;
+})
+
+TEST_CASE("lanes that run alone take numbers of a few bits with them") {
+  test::check_shared(few_bits_text, "few_bits", few_bits);
+}
+
 }  // namespace pewter
