@@ -117,48 +117,25 @@ class ClangLibrary : public ParsedLibrary {
   Result<FunctionBody, CompileFailure> body(
       const std::string& function,
       const std::map<std::uint32_t, ConstantBytes>& constants) override {
-    const KernelInfo* info = info_.find(function);
-    if (info == nullptr) {
-      return not_there(function);
-    }
-    Result<FunctionBody, CompileFailure> body = CompileFailure{};
-    const auto run =
-        guarded([&] { body = generate_body(position_of(*info), function, constants); }, info);
-    if (!run) {
-      return run.error();
-    }
-    return body;
+    return guarded_for<FunctionBody>(function, [&](std::size_t position) {
+      return generate_body(position, function, constants);
+    });
   }
 
   Result<KernelCode, CompileFailure> compile(const KernelRequest& request,
                                              const std::vector<FunctionBody>& linked,
                                              const std::string& cpu) override {
-    const KernelInfo* info = info_.find(request.kernel);
-    if (info == nullptr) {
-      return not_there(request.kernel);
-    }
-    Result<KernelCode, CompileFailure> code = CompileFailure{};
-    const auto run =
-        guarded([&] { code = generate_kernel(position_of(*info), request, linked, cpu); }, info);
-    if (!run) {
-      return run.error();
-    }
-    return code;
+    return guarded_for<KernelCode>(request.kernel, [&](std::size_t position) {
+      return generate_kernel(position, request, linked, cpu);
+    });
   }
 
   Result<KernelExplanation, CompileFailure> explain(const KernelRequest& request,
                                                     const std::vector<FunctionBody>& linked,
                                                     const std::string& cpu) override {
-    const KernelInfo* info = info_.find(request.kernel);
-    if (info == nullptr) {
-      return not_there(request.kernel);
-    }
-    Result<KernelCode, CompileFailure> code = CompileFailure{};
-    const auto run =
-        guarded([&] { code = compile_once(position_of(*info), request, linked, cpu, true); }, info);
-    if (!run) {
-      return run.error();
-    }
+    auto code = guarded_for<KernelCode>(request.kernel, [&](std::size_t position) {
+      return compile_once(position, request, linked, cpu, true);
+    });
     if (!code) {
       return std::move(code).error();
     }
@@ -195,6 +172,20 @@ class ClangLibrary : public ParsedLibrary {
                                             : msl::plain_failure(run.error().message);
     failure.diagnostics.push_back(std::move(last.diagnostics.front()));
     return failure;
+  }
+
+  /// What `make` gives for the kernel or visible function of that name, from its position.
+  template <typename T, typename Make>
+  Result<T, CompileFailure> guarded_for(const std::string& function, const Make& make) {
+    const KernelInfo* info = info_.find(function);
+    if (info == nullptr) {
+      return not_there(function);
+    }
+    Result<T, CompileFailure> made = CompileFailure{};
+    if (auto run = guarded([&] { made = make(position_of(*info)); }, info); !run) {
+      return std::move(run).error();
+    }
+    return made;
   }
 
   Result<void, CompileFailure> parse_text() {
