@@ -60,7 +60,7 @@ template <typename To, typename From>
 To converted(From value) {
   if constexpr (std::is_same_v<To, From>) {
     return value;
-  } else if constexpr (kIsComplex<From> && std::is_same_v<To, bool>) {
+  } else if constexpr (std::is_same_v<To, bool> && !std::is_same_v<From, Float16>) {
     return value != From(0);
   } else if constexpr (kIsComplex<From> && !kIsComplex<To>) {
     return converted<To>(value.real());
@@ -73,8 +73,6 @@ To converted(From value) {
     return converted<To>(static_cast<float>(value));
   } else if constexpr (std::is_same_v<To, Float16>) {
     return Float16(static_cast<float>(value));
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return value != From(0);
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     // What is out of range has no value in C++; any will do, but the program must go on.
     constexpr auto kLow = static_cast<From>(std::numeric_limits<std::int64_t>::min());

@@ -133,7 +133,7 @@ array scan(const char* name,
   const bool is_unsigned = a.dtype() == Dtype::UInt8 || a.dtype() == Dtype::UInt16;
   const Dtype computed = !is_small ? a.dtype() : is_unsigned ? Dtype::UInt32 : Dtype::Int32;
   const array wide = ops::viewable(ops::convert(a, computed, stream));
-  const array result =
+  array result =
       ScanPrimitive::make(name, wide, static_cast<int>(position), reverse, inclusive, stream);
   if (!is_extreme || !is_small) {
     return result;
