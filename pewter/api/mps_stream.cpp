@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "pewter/api/mps_device.h"
+#include "pewter/base/thread_owned.h"
 #include "pewter/runtime/stream.h"
 
 namespace pewter::mps {
@@ -10,8 +11,7 @@ namespace {
 
 /// The calling thread's choice; null stands for the shared stream.
 std::shared_ptr<runtime::Stream>& chosen_stream() {
-  thread_local std::shared_ptr<runtime::Stream> stream;
-  return stream;
+  return ThreadOwned<std::shared_ptr<runtime::Stream>>::get();
 }
 
 }  // namespace

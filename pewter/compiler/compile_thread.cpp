@@ -103,6 +103,7 @@ pid_t owner = 0;
 /// Longer than it takes to stop any work; a thread that cannot be stopped must not keep the
 /// program.
 constexpr int kMaxEndMs = 2000;
+constexpr const char* kEnding = "the program is ending, and its compiler has ended";
 
 class RunningWork {
  public:
@@ -419,7 +420,7 @@ std::string describe(const Work& work) {
       return fmt::format("compiling took more than {} MiB of memory; make the text simpler",
                          memory_limit() >> 20);
     case Outcome::Ending:
-      return "the program is ending";
+      return kEnding;
   }
   return "";
 }
@@ -437,7 +438,7 @@ Result<void, Interruption> run_compiler(const std::function<void()>& body) {
   install_handlers();
   const RunningWork running;
   if (is_ending.load()) {
-    return Interruption{"the program is ending"};
+    return Interruption{kEnding};
   }
   auto work = std::make_unique<Work>();
   void* mapping = mmap(nullptr, kMappingBytes, PROT_READ | PROT_WRITE,

@@ -351,14 +351,6 @@ bool Stream::submit_if_free() {
   return true;
 }
 
-std::shared_ptr<Stream> default_stream() {
-  thread_local std::shared_ptr<Stream> stream;
-  if (!stream) {
-    stream = Stream::create();
-  }
-  return stream;
-}
-
 std::shared_ptr<Stream> shared_stream() {
   static auto* const stream = new std::shared_ptr<Stream>(Stream::create());
   return *stream;

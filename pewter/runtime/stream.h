@@ -111,9 +111,6 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::unique_ptr<State> state_;
 };
 
-/// The calling thread's stream, made at its first use.
-std::shared_ptr<Stream> default_stream();
-
 /// One stream for all threads: what the mps front door works on.
 std::shared_ptr<Stream> shared_stream();
 

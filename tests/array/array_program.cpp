@@ -287,6 +287,23 @@ void compute_at_end() {
   static const ComputedLast last;
 }
 
+/// Wants a kernel when the compiler, which was loaded later, is gone already.
+struct CompiledLast {
+  ~CompiledLast() {
+    try {
+      eval(ones({4}) * 3.0F + 1.0F);
+      print("compiled", "too late");
+    } catch (const std::exception& error) {
+      print("refused", error.what());
+    }
+  }
+};
+
+void compile_at_end() {
+  static const CompiledLast last;
+  eval(exp(ones({4})));
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -313,6 +330,8 @@ int main(int count, char** arguments) {
     keep_graphs();
   } else if (scenario == "compute_at_end") {
     compute_at_end();
+  } else if (scenario == "compile_at_end") {
+    compile_at_end();
   } else {
     return 2;
   }

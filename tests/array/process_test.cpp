@@ -153,3 +153,11 @@ TEST_CASE("destructors of static objects may compute arrays") {
   CHECK_MESSAGE(result.code == 0, result.errors);
   CHECK(result.output == "computed: 4.000000\n");
 }
+
+TEST_CASE("what must be compiled when the compiler has ended is refused") {
+  const ProcessResult result = run("compile_at_end", {{"PEWTER_CACHE", "0"}});
+
+  CHECK_MESSAGE(result.code == 0, result.errors);
+  const char* const refused = "refused: error: the program is ending, and its compiler has ended\n";
+  CHECK(starts_with(result.output, refused));
+}

@@ -215,17 +215,18 @@ TEST_CASE("a stream submits by itself when its work uses more than 40 MiB, count
 
 TEST_CASE("synchronize_all waits for every thread's stream, and throws what failed") {
   const Work work;
+  const auto stream = Stream::create();
   std::thread([&] {
     const pewter::runtime::AutoreleaseScope scope;
-    work.encode(*pewter::runtime::default_stream(), "slow_set", 1);
-    pewter::runtime::default_stream()->commit();
+    work.encode(*stream, "slow_set", 1);
+    stream->commit();
   }).join();
   pewter::runtime::synchronize_all();
   CHECK(work.values()[0] == 42);
 
   std::thread([&] {
     const pewter::runtime::AutoreleaseScope scope;
-    work.encode(*pewter::runtime::default_stream(), "fault", 1);
+    work.encode(*stream, "fault", 1);
   }).join();
   CHECK_THROWS_AS(pewter::runtime::synchronize_all(), std::runtime_error);
   pewter::runtime::synchronize_all();

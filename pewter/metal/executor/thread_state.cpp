@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "pewter/base/thread_owned.h"
 #include "pewter/metal/executor/kernel_thread.h"
 
 namespace pewter::executor {
@@ -39,8 +40,7 @@ std::size_t program_memory_bytes(const LoadedKernel* kernel, std::size_t thread_
 }  // namespace
 
 ThreadState& ThreadState::current() {
-  thread_local ThreadState state;
-  return state;
+  return ThreadOwned<ThreadState>::get();
 }
 
 ThreadState::ThreadState() {

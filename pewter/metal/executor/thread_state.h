@@ -14,7 +14,7 @@ namespace pewter::executor {
 /// receive signals.
 class ThreadState {
  public:
-  /// The calling thread's, made at first use and destroyed with the thread.
+  /// The calling thread's, made at first use. Destructors of static objects may still use it.
   static ThreadState& current();
 
   ThreadState();

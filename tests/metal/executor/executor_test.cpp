@@ -43,6 +43,33 @@ TEST_CASE("every thread of a grid runs exactly once") {
   CHECK(runs_each_thread_once({1, 1, 4099}, {1, 1, 64}));
 }
 
+TEST_CASE("a thread's own objects may run kernels when they are destroyed at its end") {
+  const auto counting = plain_kernel("count_visits");
+  const auto bad = plain_kernel("write_to_null");
+  std::vector<std::uint32_t> visits(1025);
+  static Dispatch count_visits;
+  static Dispatch write_to_null;
+  static Fault faults[2];
+  count_visits = dispatch(*counting, {1025}, {64}, {visits.data()});
+  write_to_null = dispatch(*bad, {1}, {1});
+  struct Last {
+    ~Last() {
+      faults[0] = run(count_visits);
+      faults[1] = run(write_to_null);
+    }
+  };
+
+  std::thread([] {
+    thread_local const Last last;
+    static_cast<void>(&last);
+    run(count_visits);
+  }).join();
+
+  CHECK(!faults[0]);
+  CHECK(faults[1].kind == FaultKind::PageFault);
+  CHECK(std::count(visits.begin(), visits.end(), 2U) == 1025);
+}
+
 TEST_CASE("groups at the edge of a non-uniform grid are smaller") {
   const auto kernel = plain_kernel("record_group_sizes");
   std::vector<std::uint32_t> sizes(2 * 2 * 1 * 3);
