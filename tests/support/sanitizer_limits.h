@@ -2,13 +2,13 @@
 
 #include <doctest/doctest.h>
 
-#include "pewter/metal/executor/sanitizer_fiber.h"
+#include "pewter/base/sanitizer.h"
 
 namespace pewter::test {
 
 /// Whether signals reach a running kernel, or the compiler; the thread sanitizer holds them back.
 inline bool can_stop_kernels() {
-#if defined(PEWTER_THREAD_SANITIZER)
+#if PEWTER_THREAD_SANITIZER
   MESSAGE("skipped: the thread sanitizer holds signals back from running code");
   return false;
 #else
@@ -18,7 +18,7 @@ inline bool can_stop_kernels() {
 
 /// Whether a child process may have threads; the thread sanitizer ends it.
 inline bool can_start_threads_after_fork() {
-#if defined(PEWTER_THREAD_SANITIZER)
+#if PEWTER_THREAD_SANITIZER
   MESSAGE("skipped: the thread sanitizer ends a forked process that starts threads");
   return false;
 #else
@@ -28,7 +28,7 @@ inline bool can_start_threads_after_fork() {
 
 /// Whether the address space can be limited; sanitizers take terabytes of it.
 inline bool can_limit_memory() {
-#if defined(PEWTER_THREAD_SANITIZER) || defined(PEWTER_ADDRESS_SANITIZER)
+#if PEWTER_THREAD_SANITIZER || PEWTER_ADDRESS_SANITIZER
   MESSAGE("skipped: sanitizers need more address space than the test would allow");
   return false;
 #else
@@ -39,7 +39,7 @@ inline bool can_limit_memory() {
 /// Whether what the system says of the process's memory is the program's own doing; the thread
 /// sanitizer keeps four bytes for each that is touched.
 inline bool can_reconcile_memory() {
-#if defined(PEWTER_THREAD_SANITIZER)
+#if PEWTER_THREAD_SANITIZER
   MESSAGE("skipped: the thread sanitizer's own memory outweighs the program's");
   return false;
 #else
