@@ -8,6 +8,19 @@ namespace {
 // Structures larger than this are gathered: most of what would be loaded is not wanted.
 constexpr unsigned kMaxStride = 8;
 constexpr const char* kWholeStructures = "strided: structures of neighbouring threads, moved whole";
+constexpr const char* kMaskedStructures =
+    "strided: structures of neighbouring threads, moved together under a mask";
+
+/// Whether every element of the structures is accessed.
+template <typename Group>
+bool is_whole(const Group& group) {
+  for (unsigned element = 0; element < group.stride; ++element) {
+    if (!llvm::is_contained(group.elements, element)) {
+      return false;
+    }
+  }
+  return true;
+}
 
 /// What is certain of an address that is some elements away from that of an access.
 llvm::Align align_of_elements(llvm::Instruction& access, const llvm::DataLayout& layout) {
@@ -127,14 +140,35 @@ llvm::Value* Emitter::pick_elements(llvm::ArrayRef<llvm::Value*> parts,
   return joined;
 }
 
+/// Whether vectors that are partly wanted cost less than each lane's own accesses.
+bool Emitter::pays_under_mask(const Interleaved& group) const {
+  return group.stride * 2 <= group.members.size() * lanes_.per_chunk;
+}
+
+/// Which elements of a vector that begins at element `start` of a chunk's structures are accessed
+/// by active lanes.
+llvm::Value* Emitter::elements_wanted(const Interleaved& group, unsigned start, unsigned chunk) {
+  const unsigned per_chunk = lanes_.per_chunk;
+  llvm::SmallVector<int, 16> lane_of(per_chunk);
+  llvm::SmallVector<llvm::Constant*, 16> is_member(per_chunk);
+  for (unsigned i = 0; i < per_chunk; ++i) {
+    const unsigned position = start + i;
+    lane_of[i] = static_cast<int>(position / group.stride);
+    is_member[i] = builder_.getInt1(llvm::is_contained(group.elements, position % group.stride));
+  }
+  return builder_.CreateAnd(builder_.CreateShuffleVector(active(chunk), lane_of),
+                            llvm::ConstantVector::get(is_member));
+}
+
 // Structures of all lanes of a chunk lie side by side: they are loaded whole, and their elements
 // sorted out in registers.
 bool Emitter::emit_interleaved_load(llvm::LoadInst& load) {
-  if (!mask_.empty() || load.isAtomic() || load.isVolatile()) {
+  const bool is_masked = !mask_.empty();
+  if (load.isAtomic() || load.isVolatile() || (is_masked && !has_masked_access(load.getType()))) {
     return false;
   }
   const auto group = find_interleaved(load);
-  if (!group) {
+  if (!group || (is_masked && !pays_under_mask(*group))) {
     return false;
   }
   const unsigned per_chunk = lanes_.per_chunk;
@@ -147,7 +181,7 @@ bool Emitter::emit_interleaved_load(llvm::LoadInst& load) {
   const llvm::Align align = align_of_elements(load, layout_);
   llvm::SmallVector<Chunks, 8> results(group->members.size());
   for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
-    count(Form::StridedAccess, group->members, kWholeStructures);
+    count(Form::StridedAccess, group->members, is_masked ? kMaskedStructures : kWholeStructures);
     set_accessor(load.getPointerOperand(), chunk);
     llvm::Value* start = builder_.CreateGEP(builder_.getInt8Ty(),
                                             scalar_at(load.getPointerOperand(), chunk * per_chunk),
@@ -157,8 +191,13 @@ bool Emitter::emit_interleaved_load(llvm::LoadInst& load) {
     for (unsigned at = 0; at < total; at += per_chunk) {
       // The last one ends where the structures do.
       starts.push_back(std::min(at, total - per_chunk));
-      parts.push_back(builder_.CreateAlignedLoad(
-          chunk_type(type), builder_.CreateConstGEP1_32(type, start, starts.back()), align));
+      llvm::Value* place = builder_.CreateConstGEP1_32(type, start, starts.back());
+      llvm::Type* vector_type = chunk_type(type);
+      parts.push_back(
+          is_masked ? static_cast<llvm::Value*>(builder_.CreateMaskedLoad(
+                          vector_type, place, align, elements_wanted(*group, starts.back(), chunk),
+                          llvm::Constant::getNullValue(vector_type)))
+                    : builder_.CreateAlignedLoad(vector_type, place, align));
     }
     for (std::size_t i = 0; i < group->members.size(); ++i) {
       results[i].push_back(pick_elements(parts, starts, group->elements[i], group->stride));
@@ -171,23 +210,19 @@ bool Emitter::emit_interleaved_load(llvm::LoadInst& load) {
   return true;
 }
 
-// Only structures that are stored whole: nothing between their elements may be touched.
+// Nothing that is not stored to may be touched: neither elements between those of the accesses nor
+// those of lanes that are not active.
 bool Emitter::emit_interleaved_store(llvm::StoreInst& store) {
-  if (!mask_.empty() || store.isAtomic() || store.isVolatile()) {
+  const bool can_be_masked =
+      lanes_.has_masked_stores && has_masked_access(store.getValueOperand()->getType());
+  if (store.isAtomic() || store.isVolatile() || (!mask_.empty() && !can_be_masked)) {
     return false;
   }
   auto known = interleaved_stores_.find(&store);
   if (known == interleaved_stores_.end()) {
     const auto group = find_interleaved(store);
-    if (!group || group->members.size() != group->stride ||
-        group->last_element + 1 != group->stride) {
-      return false;
-    }
-    std::vector<bool> present(group->stride, false);
-    for (const unsigned element : group->elements) {
-      present[element] = true;
-    }
-    if (!std::all_of(present.begin(), present.end(), [](bool there) { return there; })) {
+    if (!group ||
+        !((mask_.empty() && is_whole(*group)) || (can_be_masked && pays_under_mask(*group)))) {
       return false;
     }
     for (llvm::Instruction* member : group->members) {
@@ -199,16 +234,19 @@ bool Emitter::emit_interleaved_store(llvm::StoreInst& store) {
   if (group.members.back() != &store) {
     return true;
   }
+  const bool is_masked = !mask_.empty() || !is_whole(group);
   const unsigned per_chunk = lanes_.per_chunk;
   llvm::Type* type = store.getValueOperand()->getType();
   const auto size = static_cast<std::int64_t>(layout_.getTypeStoreSize(type));
-  std::vector<Chunks> values(group.stride);
+  // Nothing is stored of elements without a value.
+  std::vector<Chunks> values(group.stride,
+                             Chunks(lanes_.chunks(), llvm::PoisonValue::get(chunk_type(type))));
   for (std::size_t i = 0; i < group.members.size(); ++i) {
     values[group.elements[i]] =
         vector(llvm::cast<llvm::StoreInst>(group.members[i])->getValueOperand());
   }
   for (unsigned chunk = 0; chunk < lanes_.chunks(); ++chunk) {
-    count(Form::StridedAccess, group.members, kWholeStructures);
+    count(Form::StridedAccess, group.members, is_masked ? kMaskedStructures : kWholeStructures);
     set_accessor(store.getPointerOperand(), chunk);
     llvm::Value* start = builder_.CreateGEP(
         builder_.getInt8Ty(), scalar_at(store.getPointerOperand(), chunk * per_chunk),
@@ -226,7 +264,8 @@ bool Emitter::emit_interleaved_store(llvm::StoreInst& store) {
           const unsigned position = part * per_chunk + i;
           const unsigned wanted = position % group.stride;
           const unsigned lane = position / group.stride;
-          const bool here = wanted == element || (is_pair && wanted == element + 1);
+          const bool here = llvm::is_contained(group.elements, wanted) &&
+                            (wanted == element || (is_pair && wanted == element + 1));
           order[i] =
               here ? static_cast<int>(lane + (wanted - element) * per_chunk) : llvm::PoisonMaskElem;
           blend[i] = static_cast<int>(here ? i + per_chunk : i);
@@ -242,9 +281,17 @@ bool Emitter::emit_interleaved_store(llvm::StoreInst& store) {
             order);
         joined = joined == nullptr ? picked : builder_.CreateShuffleVector(joined, picked, blend);
       }
-      builder_.CreateAlignedStore(joined,
-                                  builder_.CreateConstGEP1_32(type, start, part * per_chunk),
-                                  align_of_elements(store, layout_));
+      if (joined == nullptr) {
+        continue;
+      }
+      llvm::Value* place = builder_.CreateConstGEP1_32(type, start, part * per_chunk);
+      const llvm::Align align = align_of_elements(store, layout_);
+      if (is_masked) {
+        builder_.CreateMaskedStore(joined, place, align,
+                                   elements_wanted(group, part * per_chunk, chunk));
+      } else {
+        builder_.CreateAlignedStore(joined, place, align);
+      }
     }
   }
   clear_accessor();

@@ -11,13 +11,13 @@ constexpr std::uint64_t kLineBytes = 64;
 // The narrowest vector that can be streamed.
 constexpr std::uint64_t kLeastStreamBytes = 16;
 
-// Elements that the processor can load and store under a mask.
-bool has_masked_access(const llvm::DataLayout& layout, llvm::Type* element) {
-  const std::uint64_t size = layout.getTypeStoreSize(element);
+}  // namespace
+
+/// Whether the processor can load and store such elements under a mask.
+bool Emitter::has_masked_access(llvm::Type* element) const {
+  const std::uint64_t size = layout_.getTypeStoreSize(element);
   return size == 4 || size == 8;
 }
-
-}  // namespace
 
 bool Emitter::is_private_memory(const llvm::Value* pointer) const {
   return llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer, 0));
@@ -202,7 +202,7 @@ llvm::Value* Emitter::load_consecutive(llvm::Type* element,
     return builder_.CreateAlignedLoad(type, address, align);
   }
   llvm::Constant* nothing = llvm::Constant::getNullValue(type);
-  if (has_masked_access(layout_, element)) {
+  if (has_masked_access(element)) {
     return builder_.CreateMaskedLoad(type, address, align, active_lanes, nothing);
   }
   // Narrow elements: all at once when every lane is active, else one by one.
@@ -433,7 +433,7 @@ void Emitter::store_some(llvm::StoreInst& store,
   llvm::Type* element = store.getValueOperand()->getType();
   if (is_private_memory(pointer)) {
     store_blended(store, address, value, active_lanes);
-  } else if (has_masked_access(layout_, element)) {
+  } else if (has_masked_access(element)) {
     builder_.CreateMaskedStore(value, address, store.getAlign(), active_lanes);
   } else {
     for (unsigned lane = 0; lane < lanes_.per_chunk; ++lane) {

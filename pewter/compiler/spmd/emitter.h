@@ -158,6 +158,7 @@ class Emitter {
   void store_to_one_place(llvm::StoreInst& store);
   void scatter(llvm::StoreInst& store, llvm::Value* pointers, llvm::Value* value, unsigned chunk);
   bool is_private_memory(const llvm::Value* pointer) const;
+  bool has_masked_access(llvm::Type* element) const;
   llvm::Value* spare_memory();
   /// Says of the accesses that are made from here on which chunk they belong to.
   void set_accessor(const llvm::Value* pointer, unsigned chunk);
@@ -186,6 +187,8 @@ class Emitter {
   };
   std::optional<unsigned> element_stride(const llvm::Value* pointer, std::uint64_t size) const;
   std::optional<Interleaved> find_interleaved(llvm::Instruction& first) const;
+  bool pays_under_mask(const Interleaved& group) const;
+  llvm::Value* elements_wanted(const Interleaved& group, unsigned start, unsigned chunk);
   bool emit_interleaved_load(llvm::LoadInst& load);
   llvm::Value* pick_elements(llvm::ArrayRef<llvm::Value*> parts,
                              llvm::ArrayRef<unsigned> starts,

@@ -136,6 +136,33 @@ void check_strides(const std::string& type) {
   }
 }
 
+/// Elements 0 and 2 of structures of 3, and one of each other stride, in lanes here and there.
+template <typename T>
+void check_masked_strides(const std::string& type) {
+  for (const std::size_t count : {std::size_t{1}, std::size_t{33}, std::size_t{700}}) {
+    const auto in = counted<T>(count * 8 + 8);
+    for (const std::size_t stride : {2, 3, 4, 5, 8}) {
+      const std::string step = std::to_string(stride);
+      std::string body = "if ((i * i) % 5u < 2u) { uint j = i * " + step + "u; ";
+      body += "out[j] = in[j] + in[j + 1u]; ";
+      body += stride > 2 ? "out[j + 2u] = in[j + 2u] - in[j]; }" : "out[j + 1u] = in[j]; }";
+      const auto out = run_body<T>(type, body, in, count * stride, count, 100);
+      const std::size_t second = stride > 2 ? 2 : 1;
+      for (std::size_t at = 0; at < out.size(); ++at) {
+        const std::size_t i = at / stride;
+        const std::size_t j = i * stride;
+        T wanted(99);
+        if (i * i % 5 < 2 && at == j) {
+          wanted = static_cast<T>(in[j] + in[j + 1]);
+        } else if (i * i % 5 < 2 && at == j + second) {
+          wanted = stride > 2 ? static_cast<T>(in[j + 2] - in[j]) : in[j];
+        }
+        REQUIRE_MESSAGE(out[at] == wanted, type, " stride ", stride, " element ", at);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 #define PEWTER_CHECK_SHARED(text, name) check_shared((text) + name##_text, #name, &(name))
@@ -158,6 +185,40 @@ TEST_CASE("strided loads and stores touch their own elements only") {
   check_strides<std::uint32_t>("uint");
   check_strides<float>("float");
   check_strides<std::int64_t>("long");
+}
+
+TEST_CASE("strided loads and stores under a mask touch the elements of active threads only") {
+  check_masked_strides<std::uint8_t>("uchar");
+  check_masked_strides<std::int16_t>("short");
+  check_masked_strides<std::uint32_t>("uint");
+  check_masked_strides<float>("float");
+  check_masked_strides<std::int64_t>("long");
+}
+
+TEST_CASE("strided loads under a mask do not touch memory of threads that are not active") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    kernel void f(device const float* in [[buffer(0)]], device float* out [[buffer(1)]],
+                  constant uint& n [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+      if (i < n && in[i] != 0.0f) {
+        out[i] = in[i * 4 + 1] + in[i * 4 + 2];
+        out[i * 2 + 1024] = in[i];
+        out[i * 2 + 1025] = in[i] * 2;
+      }
+    })";
+  for (const uint count : {1U, 5U, 8U, 100U}) {
+    // What threads behind `count` would read is behind the end of the buffers.
+    const auto in = counted<float>(std::size_t{count} * 4);
+    std::vector<float> out(1024 + std::size_t{count} * 2);
+
+    gpu.run(source, "f", {.grid = size(4096), .group = size(256)}, in, out, count);
+
+    for (std::size_t i = 0; i < count; ++i) {
+      REQUIRE(out[i] == in[i * 4 + 1] + in[i * 4 + 2]);
+      REQUIRE(out[1024 + i * 2] == in[i]);
+      REQUIRE(out[1025 + i * 2] == in[i] * 2);
+    }
+  }
 }
 
 TEST_CASE("a grid read backwards is reversed") {
