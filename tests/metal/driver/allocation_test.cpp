@@ -5,9 +5,10 @@
 #include <cerrno>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "pewter/base/sanitizer.h"
-#include "tests/metal/driver/command_support.h"
+#include "tests/metal/driver/dispatch_workload.h"
 
 // Every way to the heap is counted, whichever thread takes it. Sanitizers have a heap of their own.
 #if PEWTER_ADDRESS_SANITIZER || PEWTER_THREAD_SANITIZER
@@ -72,8 +73,6 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
 namespace pewter::driver::test {
 namespace {
 
-using Values = std::vector<std::uint32_t>;
-
 /// Of one run of `action`.
 template <typename Action>
 std::uint64_t allocations_of(Action action) {
@@ -95,72 +94,6 @@ std::uint64_t steady_allocations_of(Action action) {
   return least;
 }
 
-/// A dispatch with a barrier, one without, small and large grids, in both kinds of encoder.
-class Workload {
- public:
-  Workload() {
-    for (const char* name : {"add_one", "append", "reverse_groups"}) {
-      gpu_.pipeline(name);
-    }
-  }
-
-  void encode(MTL::ComputeCommandEncoder* encoder) {
-    const std::uint32_t value = 7;
-    encoder->setComputePipelineState(gpu_.pipeline("append"));
-    encoder->setBuffer(list_.get(), 0, 0);
-    encoder->setBytes(&value, sizeof(value), 1);
-    encoder->dispatchThreads(MTL::Size(1, 1, 1), MTL::Size(1, 1, 1));
-    encoder->memoryBarrier(MTL::BarrierScopeBuffers);
-    encoder->setComputePipelineState(gpu_.pipeline("add_one"));
-    encoder->setBuffer(numbers_.get(), 0, 0);
-    encoder->dispatchThreads(MTL::Size(kNumbers, 1, 1), MTL::Size(256, 1, 1));
-    encoder->memoryBarrier(MTL::BarrierScopeBuffers);
-    encoder->setComputePipelineState(gpu_.pipeline("reverse_groups"));
-    encoder->setThreadgroupMemoryLength(64 * sizeof(std::uint32_t), 0);
-    encoder->setThreadgroupMemoryLength(64 * sizeof(std::uint32_t), 1);
-    encoder->dispatchThreads(MTL::Size(4096, 1, 1), MTL::Size(64, 1, 1));
-    encoder->memoryBarrier(MTL::BarrierScopeBuffers);
-  }
-
-  /// A whole command buffer, from its making to its end.
-  void run(int dispatches, bool waits) {
-    auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
-    static_cast<std::uint32_t*>(list_->contents())[0] = 0;
-    MTL::CommandBuffer* commands = gpu_.queue()->commandBuffer();
-    auto* encoder = commands->computeCommandEncoder(
-        dispatches % 2 == 0 ? MTL::DispatchTypeConcurrent : MTL::DispatchTypeSerial);
-    for (int i = 0; i < dispatches; ++i) {
-      encode(encoder);
-    }
-    encoder->endEncoding();
-    if (!waits) {
-      commands->encodeSignalEvent(event_.get(), ++value_);
-    }
-    commands->commit();
-    if (waits) {
-      commands->waitUntilCompleted();
-    } else {
-      CHECK(event_->waitUntilSignaledValue(value_, 60000));
-    }
-    runs_ += static_cast<std::uint32_t>(dispatches);
-  }
-
-  bool is_right() const {
-    const auto numbers = values_of(numbers_.get());
-    return numbers.back() == runs_ && list_of(list_.get()).back() == 7;
-  }
-
- private:
-  static constexpr std::size_t kNumbers = 200'000;
-
-  Commands gpu_;
-  NS::SharedPtr<MTL::Buffer> list_ = gpu_.buffer(Values(200));
-  NS::SharedPtr<MTL::Buffer> numbers_ = gpu_.buffer(Values(kNumbers));
-  NS::SharedPtr<MTL::SharedEvent> event_ = NS::TransferPtr(gpu_.device()->newSharedEvent());
-  std::uint64_t value_ = 0;
-  std::uint32_t runs_ = 0;
-};
-
 TEST_CASE("the count sees allocations") {
   if (!PEWTER_COUNTS_ALLOCATIONS) {
     MESSAGE("the sanitizer has a heap of its own");
@@ -176,7 +109,8 @@ TEST_CASE("the count sees allocations") {
 }
 
 TEST_CASE("recording and running further dispatches allocates nothing") {
-  Workload work;
+  Commands gpu;
+  DispatchWorkload work(gpu);
   for (int i = 0; i < 20; ++i) {
     work.run(i % 2 == 0 ? 100 : 1, i % 3 != 0);
   }
@@ -193,7 +127,8 @@ TEST_CASE("recording and running further dispatches allocates nothing") {
 }
 
 TEST_CASE("a command buffer like those before allocates nothing") {
-  Workload work;
+  Commands gpu;
+  DispatchWorkload work(gpu);
   // Memory of released objects is kept for a while before it is used again.
   for (int i = 0; i < 5000; ++i) {
     work.run(1, true);
