@@ -16,48 +16,107 @@ thread_local bool is_callback_thread = false;
 
 }  // namespace
 
-struct CallbackThread::State {
-  std::atomic<std::uint32_t> posted = 0;
+struct CallbackThread::State : std::enable_shared_from_this<State> {
+  // How often the thread was woken, and how many functions came.
+  std::atomic<std::uint32_t> wakes = 0;
+  std::atomic<std::uint32_t> arrivals = 0;
 
   std::mutex mutex;  // guards the members below
   std::condition_variable changed;
+  std::condition_variable changed_for_helpers;
+  std::uint32_t helpers_asleep = 0;
   std::deque<std::function<void()>> functions;
+  bool is_calling = false;
   bool is_running = false;
   bool is_asleep = false;
   bool is_stopping = false;
 
+  bool can_call() const { return !functions.empty() && !is_calling; }
+
   void run() {
-    is_callback_thread = true;
     std::unique_lock lock(mutex);
     while (true) {
-      if (functions.empty() && is_stopping) {
+      if (can_call()) {
+        call_next(lock);
+      } else if (functions.empty() && is_stopping) {
         return;
-      }
-      if (functions.empty()) {
+      } else {
         wait(lock);
-        continue;
       }
-      auto function = std::move(functions.front());
-      functions.pop_front();
-      lock.unlock();
-      {
-        foundation::PoolScope pool;
-        function();
-        // What it holds may be the last reference to the owner of this thread.
-        function = nullptr;
-      }
-      lock.lock();
     }
   }
 
-  void wait(std::unique_lock<std::mutex>& lock) {
-    const std::uint32_t seen = posted.load(std::memory_order_relaxed);
+  void call_next(std::unique_lock<std::mutex>& lock) {
+    auto function = std::move(functions.front());
+    functions.pop_front();
+    is_calling = true;
     lock.unlock();
-    spin_until([&] { return posted.load(std::memory_order_relaxed) != seen; });
+    {
+      foundation::PoolScope pool;
+      is_callback_thread = true;
+      call_once(function);
+      is_callback_thread = false;
+    }
+    lock.lock();
+    is_calling = false;
+    notify_helpers();
+  }
+
+  /// There is nobody to tell of an exception. What the function holds goes with it.
+  static void call_once(std::function<void()>& function) noexcept {
+    function();
+    // It may be the last reference to the owner of this thread.
+    function = nullptr;
+  }
+
+  void wait(std::unique_lock<std::mutex>& lock) {
+    const std::uint32_t seen = wakes.load(std::memory_order_relaxed);
+    lock.unlock();
+    spin_until([&] { return wakes.load(std::memory_order_relaxed) != seen; });
     lock.lock();
     is_asleep = true;
-    changed.wait(lock, [this] { return !functions.empty() || is_stopping; });
+    changed.wait(lock, [this] { return can_call() || (functions.empty() && is_stopping); });
     is_asleep = false;
+  }
+
+  void help_until_zero(const std::atomic<std::uint32_t>& pending) {
+    const auto is_zero = [&] { return pending.load(std::memory_order_acquire) == 0; };
+    std::unique_lock lock(mutex);
+    while (!is_zero()) {
+      if (can_call()) {
+        call_next(lock);
+        continue;
+      }
+      const std::uint32_t seen = arrivals.load(std::memory_order_relaxed);
+      lock.unlock();
+      spin_until([&] { return is_zero() || arrivals.load(std::memory_order_relaxed) != seen; });
+      lock.lock();
+      ++helpers_asleep;
+      changed_for_helpers.wait(lock, [&] { return is_zero() || can_call(); });
+      --helpers_asleep;
+    }
+    // The rest is the thread's.
+    if (can_call()) {
+      wake();
+    }
+  }
+
+  void notify_helpers() {
+    if (helpers_asleep > 0) {
+      changed_for_helpers.notify_all();
+    }
+  }
+
+  /// Sees to it that the thread calls what is there. With the mutex held.
+  void wake() {
+    wakes.fetch_add(1, std::memory_order_relaxed);
+    if (is_asleep) {
+      changed.notify_one();
+    }
+    if (!is_running) {
+      is_running = true;
+      start_thread("pewter-callback", [state = shared_from_this()] { state->run(); }).detach();
+    }
   }
 };
 
@@ -66,21 +125,25 @@ CallbackThread::CallbackThread() : state_(std::make_shared<State>()) {}
 CallbackThread::~CallbackThread() {
   std::scoped_lock lock(state_->mutex);
   state_->is_stopping = true;
-  state_->posted.fetch_add(1, std::memory_order_relaxed);
-  state_->changed.notify_one();
+  if (state_->is_running || state_->can_call()) {
+    state_->wake();
+  }
 }
 
-void CallbackThread::call(std::function<void()> function) {
+void CallbackThread::call(std::function<void()> function, Caller caller) {
   std::scoped_lock lock(state_->mutex);
   state_->functions.push_back(std::move(function));
-  state_->posted.fetch_add(1, std::memory_order_relaxed);
-  if (state_->is_asleep) {
-    state_->changed.notify_one();
+  state_->arrivals.fetch_add(1, std::memory_order_relaxed);
+  state_->notify_helpers();
+  if (caller == Caller::Thread) {
+    state_->wake();
   }
-  if (!state_->is_running) {
-    state_->is_running = true;
-    start_thread("pewter-callback", [state = state_] { state->run(); }).detach();
-  }
+}
+
+void CallbackThread::help_until_zero(const std::atomic<std::uint32_t>& pending) {
+  // A function may drop the last reference to this.
+  const std::shared_ptr<State> state = state_;
+  state->help_until_zero(pending);
 }
 
 bool CallbackThread::is_current() {

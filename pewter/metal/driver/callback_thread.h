@@ -1,14 +1,17 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
 namespace pewter::driver {
 
-/// Calls functions of the program one after another, on a thread that is started with the first.
+/// Calls functions of the program one after another, on a thread that is started when it is needed.
 ///
 /// They run here and not where the event occurred, because they may block, and nothing else must
-/// wait for them. Safe to use from any thread.
+/// wait for them. A thread that waits for one of them anyway calls it itself. Safe to use from any
+/// thread.
 class CallbackThread {
  public:
   CallbackThread();
@@ -17,7 +20,14 @@ class CallbackThread {
   CallbackThread(const CallbackThread&) = delete;
   CallbackThread& operator=(const CallbackThread&) = delete;
 
-  void call(std::function<void()> function);
+  enum class Caller : std::uint8_t { Thread, WaitingThread };
+
+  /// Lets `function` be called after those before it. One that is left to a waiting thread stays
+  /// until that comes to help_until_zero(), or until the thread is awake anyway.
+  void call(std::function<void()> function, Caller caller = Caller::Thread);
+
+  /// Calls functions until one of them, called here or elsewhere, has made `pending` zero.
+  void help_until_zero(const std::atomic<std::uint32_t>& pending);
 
   /// Whether the calling thread is inside such a function.
   static bool is_current();

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "pewter/base/log.h"
+#include "pewter/base/spin.h"
 #include "pewter/base/worker_pool.h"
 #include "pewter/metal/driver/command_buffer_encoder_info.h"
 #include "pewter/metal/driver/command_encoder.h"
@@ -159,15 +160,22 @@ void CommandBuffer::wait_until_completed() {
     logging::error("validation", "waitUntilCompleted on a command buffer that is not committed");
     return;
   }
+  // A handler cannot wait for handlers: they run one after another.
+  const bool waits_for_handlers = !CallbackThread::is_current();
+  waiters_ += waits_for_handlers ? 1 : 0;
   if (!is_completed()) {
     queue_->drive(this);
   }
-  if (!CallbackThread::is_current()) {
-    wait_until_zero(completed_pending_);
-    return;
+  if (!spin_until([this] { return is_completed(); })) {
+    for (auto seen = status(); seen < MTL::CommandBufferStatusCompleted; seen = status()) {
+      status_.wait(seen);
+    }
   }
-  for (auto seen = status(); seen < MTL::CommandBufferStatusCompleted; seen = status()) {
-    status_.wait(seen);
+  if (waits_for_handlers) {
+    if (completed_pending_.load(std::memory_order_acquire) != 0) {
+      queue_->callbacks().help_until_zero(completed_pending_);
+    }
+    --waiters_;
   }
 }
 
@@ -180,11 +188,12 @@ void CommandBuffer::set_committed() {
 void CommandBuffer::set_scheduled() {
   kernel_end = now_seconds();
   status_.store(MTL::CommandBufferStatusScheduled, std::memory_order_release);
-  run_handlers(scheduled_handlers_, scheduled_pending_);
+  run_handlers(scheduled_handlers_, scheduled_pending_, CallbackThread::Caller::Thread);
 }
 
 void CommandBuffer::run_handlers(std::vector<MTL::HandlerFunction>& handlers,
-                                 std::atomic<std::uint32_t>& pending) {
+                                 std::atomic<std::uint32_t>& pending,
+                                 CallbackThread::Caller caller) {
   if (handlers.empty()) {
     pending.store(0, std::memory_order_release);
     pending.notify_all();
@@ -199,7 +208,8 @@ void CommandBuffer::run_handlers(std::vector<MTL::HandlerFunction>& handlers,
         functions.clear();
         pending.store(0, std::memory_order_release);
         pending.notify_all();
-      });
+      },
+      caller);
 }
 
 abi::LogBuffer* CommandBuffer::log_buffer() {
@@ -240,10 +250,18 @@ std::unique_ptr<CommandStorage> CommandBuffer::finish() {
   storage_->clear();
   auto storage = std::move(storage_);
   const bool has_failed = static_cast<bool>(error_);
-  status_.store(has_failed ? MTL::CommandBufferStatusError : MTL::CommandBufferStatusCompleted,
-                std::memory_order_release);
+  const bool has_handlers = !completed_handlers_.empty();
+  if (!has_handlers) {
+    completed_pending_.store(0, std::memory_order_release);
+  }
+  status_.store(has_failed ? MTL::CommandBufferStatusError : MTL::CommandBufferStatusCompleted);
+  if (has_handlers) {
+    // Who is counted comes to call them, and stays until they have been called.
+    run_handlers(completed_handlers_, completed_pending_,
+                 waiters_.load() > 0 ? CallbackThread::Caller::WaitingThread
+                                     : CallbackThread::Caller::Thread);
+  }
   status_.notify_all();
-  run_handlers(completed_handlers_, completed_pending_);
   return storage;
 }
 

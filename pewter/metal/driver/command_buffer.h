@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "pewter/metal/driver/body.h"
+#include "pewter/metal/driver/callback_thread.h"
 #include "pewter/metal/driver/command_storage.h"
 #include "pewter/metal/foundation/error.h"
 
@@ -125,7 +126,8 @@ class CommandBuffer final : public Object {
   void attach_encoder_infos();
   void deliver_messages();
   void run_handlers(std::vector<MTL::HandlerFunction>& handlers,
-                    std::atomic<std::uint32_t>& pending);
+                    std::atomic<std::uint32_t>& pending,
+                    CallbackThread::Caller caller);
 
   const Ref<CommandQueue> queue_;
   const bool retains_references_;
@@ -154,6 +156,8 @@ class CommandBuffer final : public Object {
   // Zero once the state is reached and its handlers have run.
   std::atomic<std::uint32_t> scheduled_pending_ = 1;
   std::atomic<std::uint32_t> completed_pending_ = 1;
+  // Threads that wait for the handlers of completion too, and call them.
+  std::atomic<std::uint32_t> waiters_ = 0;
 };
 
 }  // namespace pewter::driver

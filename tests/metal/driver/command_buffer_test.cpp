@@ -54,16 +54,77 @@ TEST_CASE("handlers run in order and before the wait is over") {
   CHECK(seen == MTL::CommandBufferStatusCompleted);
 }
 
-TEST_CASE("handlers run on another thread than the one that waits") {
+TEST_CASE("handlers have run when the wait ends, in the order of the command buffers") {
   Commands gpu;
+  for (int round = 0; round < 100; ++round) {
+    auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+    std::vector<int> calls;
+    MTL::CommandBuffer* last = nullptr;
+    for (int i = 0; i < 20; ++i) {
+      last = gpu.queue()->commandBuffer();
+      last->addCompletedHandler([&calls, i](MTL::CommandBuffer*) { calls.push_back(i); });
+      last->commit();
+    }
+
+    last->waitUntilCompleted();
+
+    REQUIRE(calls.size() == 20);
+    for (int i = 0; i < 20; ++i) {
+      REQUIRE(calls[static_cast<std::size_t>(i)] == i);
+    }
+  }
+}
+
+TEST_CASE("handlers run without anybody who waits") {
+  Commands gpu;
+  std::atomic<bool> is_called = false;
   std::thread::id handler;
   MTL::CommandBuffer* commands = gpu.queue()->commandBuffer();
-  commands->addCompletedHandler([&](MTL::CommandBuffer*) { handler = std::this_thread::get_id(); });
+  commands->addCompletedHandler([&](MTL::CommandBuffer*) {
+    handler = std::this_thread::get_id();
+    is_called = true;
+    is_called.notify_all();
+  });
 
-  CHECK(finish(commands).empty());
+  commands->commit();
+  is_called.wait(false);
 
-  CHECK(handler != std::thread::id());
   CHECK(handler != std::this_thread::get_id());
+}
+
+TEST_CASE("several threads may wait for command buffers of one queue") {
+  Commands gpu;
+  auto values = gpu.buffer(Values(1000));
+  gpu.pipeline("add_one");
+  std::atomic<int> calls = 0;
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 500;
+  const auto work = [&] {
+    for (int i = 0; i < kRounds; ++i) {
+      auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+      MTL::CommandBuffer* commands = gpu.queue()->commandBuffer();
+      gpu.encode(commands, "add_one", values.get(), 1000);
+      std::atomic<bool> is_called = false;
+      commands->addCompletedHandler([&](MTL::CommandBuffer*) {
+        is_called = true;
+        ++calls;
+      });
+      commands->commit();
+      commands->waitUntilCompleted();
+      REQUIRE(is_called);
+    }
+  };
+
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back(work);
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+
+  CHECK(calls == kThreads * kRounds);
+  CHECK(values_of(values.get())[999] == kThreads * kRounds);
 }
 
 TEST_CASE("a handler may commit and wait for another command buffer of the same queue") {
