@@ -13,13 +13,15 @@ inline void pause_briefly() {
 #endif
 }
 
-/// Waits for `condition` about as long as it takes to wake a sleeping thread, which is when waiting
-/// without sleeping pays. Returns whether it has come true.
+/// About as long as it takes to wake a sleeping thread, which is when waiting without sleeping
+/// pays.
+inline constexpr std::chrono::microseconds kSpinTime(40);
+
+/// Waits for `condition` without sleeping. Returns whether it has come true in time.
 template <typename Condition>
-bool spin_until(Condition condition) {
-  constexpr std::chrono::microseconds kSpinTime(40);
+bool spin_until(Condition condition, std::chrono::microseconds time = kSpinTime) {
   constexpr int kPausesPerClockRead = 64;
-  const auto end = std::chrono::steady_clock::now() + kSpinTime;
+  const auto end = std::chrono::steady_clock::now() + time;
   do {
     for (int i = 0; i < kPausesPerClockRead; ++i) {
       if (condition()) {

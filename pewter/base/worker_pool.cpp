@@ -174,6 +174,13 @@ void WorkerPool::wake(std::uint32_t count) {
   }
 }
 
+void WorkerPool::rouse() {
+  if (sleeping_.load() > 0) {
+    epoch_.fetch_add(1);
+    epoch_.notify_all();
+  }
+}
+
 bool WorkerPool::try_remove(Job& job) {
   if (job.slot_ == nullptr) {
     return true;

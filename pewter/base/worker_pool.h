@@ -75,6 +75,9 @@ class WorkerPool {
   /// work are left.
   void wake(std::uint32_t count);
 
+  /// Wakes sleeping workers for work that is about to come; they fall asleep again without it.
+  void rouse();
+
   /// Withdraws `job` and waits until no worker is inside it.
   void remove(Job& job);
 

@@ -16,10 +16,10 @@ std::string failure_text(const MTL::CommandBuffer& command_buffer) {
 
 }  // namespace
 
-void Completion::submitted(std::uint64_t task, NS::SharedPtr<MTL::CommandBuffer> command_buffer) {
+void Completion::submitted(const Task& task, NS::SharedPtr<MTL::CommandBuffer> command_buffer) {
   const std::scoped_lock lock(mutex_);
-  in_flight_.push_back(std::move(command_buffer));
-  last_submitted_ = task;
+  in_flight_.push_back({std::move(command_buffer), task.computes_on_host});
+  last_submitted_ = task.number;
 }
 
 void Completion::completed(Task& task, const MTL::CommandBuffer& command_buffer) {
@@ -39,7 +39,7 @@ void Completion::completed(Task& task, const MTL::CommandBuffer& command_buffer)
   NS::SharedPtr<MTL::CommandBuffer> done;
   {
     const std::scoped_lock lock(mutex_);
-    done = std::move(in_flight_.front());
+    done = std::move(in_flight_.front().command_buffer);
     in_flight_.pop_front();
     last_completed_ = task.number;
     changed_.notify_all();
@@ -74,22 +74,36 @@ void Completion::raise_failure() {
 
 void Completion::wait(std::uint64_t task) {
   for (;;) {
-    NS::SharedPtr<MTL::CommandBuffer> oldest;
-    {
-      const std::scoped_lock lock(mutex_);
-      if (last_completed_ >= task || in_flight_.empty()) {
-        return;
-      }
-      // The newest that is asked for: the device runs them in order, and Metal's own wait lets this
-      // thread help.
-      const std::uint64_t behind = last_submitted_ > task ? last_submitted_ - task : 0;
-      const std::size_t count = in_flight_.size();
-      oldest = in_flight_[behind < count ? count - 1 - behind : 0];
+    const auto command_buffers = to_wait_for(task);
+    if (command_buffers.empty()) {
+      return;
     }
-    oldest->waitUntilCompleted();
+    // Metal's own wait lets this thread help, and may let it call the handlers.
+    for (const auto& command_buffer : command_buffers) {
+      command_buffer->waitUntilCompleted();
+    }
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return last_completed_ >= task || in_flight_.empty(); });
   }
+}
+
+/// Those whose handlers compute, and the newest that is asked for: the device runs them in order.
+std::vector<NS::SharedPtr<MTL::CommandBuffer>> Completion::to_wait_for(std::uint64_t task) const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<NS::SharedPtr<MTL::CommandBuffer>> found;
+  if (last_completed_ >= task || in_flight_.empty()) {
+    return found;
+  }
+  const std::uint64_t behind = last_submitted_ > task ? last_submitted_ - task : 0;
+  const std::size_t count = in_flight_.size();
+  const std::size_t newest = behind < count ? count - 1 - behind : 0;
+  for (std::size_t i = 0; i < newest; ++i) {
+    if (in_flight_[i].computes_on_host) {
+      found.push_back(in_flight_[i].command_buffer);
+    }
+  }
+  found.push_back(in_flight_[newest].command_buffer);
+  return found;
 }
 
 std::uint64_t Completion::last_submitted() const {

@@ -20,6 +20,8 @@ struct Task {
   std::shared_ptr<Outcome> outcome;
   std::vector<Buffer> buffers;
   std::vector<std::function<void()>> handlers;
+  /// Whether a handler computes what later tasks wait for.
+  bool computes_on_host = false;
 };
 
 /// What is known of the tasks that a stream has submitted. It outlives the stream while they run.
@@ -28,7 +30,7 @@ struct Task {
 class Completion {
  public:
   /// Adds a task, in the order in which they are submitted.
-  void submitted(std::uint64_t task, NS::SharedPtr<MTL::CommandBuffer> command_buffer);
+  void submitted(const Task& task, NS::SharedPtr<MTL::CommandBuffer> command_buffer);
   /// Ends the oldest task: notes its failure, lets go of what it held, runs its handlers.
   void completed(Task& task, const MTL::CommandBuffer& command_buffer);
 
@@ -45,11 +47,17 @@ class Completion {
   bool settled() const;
 
  private:
+  struct InFlight {
+    NS::SharedPtr<MTL::CommandBuffer> command_buffer;
+    bool computes_on_host = false;
+  };
+
   void note_failure(std::shared_ptr<const Outcome> failure);
+  std::vector<NS::SharedPtr<MTL::CommandBuffer>> to_wait_for(std::uint64_t task) const;
 
   mutable std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
-  std::deque<NS::SharedPtr<MTL::CommandBuffer>> in_flight_;
+  std::deque<InFlight> in_flight_;
   std::uint64_t last_submitted_ = 0;
   std::uint64_t last_completed_ = 0;
   std::shared_ptr<const Outcome> failure_;

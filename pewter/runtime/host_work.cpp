@@ -24,7 +24,7 @@ void encode_host_work(Stream& stream,
       stream.use(buffer, Access::Read);
     }
     stream.use(writes, Access::Write);
-    stream.on_completion([work = std::move(work), done] {
+    stream.compute_on_completion([work = std::move(work), done] {
       work();
       done->setSignaledValue(1);
     });

@@ -84,6 +84,9 @@ class HostBlas final : public MatrixMultiplier {
     if (product.rows * product.columns * product.inner < kLeastWork) {
       return false;
     }
+    if (Blocks(*this, product).count() > 1) {
+      helpers().rouse();
+    }
     const std::array<Buffer, 2> reads = {product.a.buffer, product.b.buffer};
     encode_host_work(stream, reads, product.out, [this, product] { multiply(product); });
     return true;
@@ -108,7 +111,7 @@ class HostBlas final : public MatrixMultiplier {
     }
     std::int64_t blocks = product.batches;
     while (blocks < cores && block.rows * block.columns >= 2 * kLeastBlockArea) {
-      std::int64_t& side = block.rows >= block.columns ? block.rows : block.columns;
+      std::int64_t& side = block.rows > block.columns ? block.rows : block.columns;
       side = round_up((side + 1) / 2, kBlockStep);
       blocks *= 2;
     }

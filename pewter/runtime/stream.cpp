@@ -129,7 +129,8 @@ MTL::CommandBuffer* Stream::command_buffer() {
     state_->task = Task{.number = state_->open_task,
                         .outcome = std::make_shared<Outcome>(),
                         .buffers = {},
-                        .handlers = {}};
+                        .handlers = {},
+                        .computes_on_host = false};
   }
   if (state_->noted_tasks != nullptr &&
       (state_->noted_tasks->empty() || state_->noted_tasks->back() != state_->task.outcome)) {
@@ -221,6 +222,12 @@ void Stream::on_completion(std::function<void()> handler) {
   state_->task.handlers.push_back(std::move(handler));
 }
 
+void Stream::compute_on_completion(std::function<void()> work) {
+  const std::scoped_lock lock(state_->mutex);
+  on_completion(std::move(work));
+  state_->task.computes_on_host = true;
+}
+
 void Stream::operation_encoded() {
   const std::scoped_lock lock(state_->mutex);
   ++state_->operations;
@@ -257,7 +264,7 @@ void Stream::commit() {
     ++state_->open_task;
     state_->operations = 0;
     state_->bytes = 0;
-    state_->completion->submitted(task->number, command_buffer);
+    state_->completion->submitted(*task, command_buffer);
     Scheduler::instance().task_submitted();
     command_buffer->commit();
   }

@@ -60,9 +60,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// open command buffer wait for other streams' work on it: for writers, and for readers too when
   /// `access` is Write.
   void use(const Buffer& buffer, Access access = Access::Write);
-  /// Runs on a thread of the driver once the open command buffer has completed, failed or not. Must
-  /// not throw or wait.
+  /// Runs once the open command buffer has completed, failed or not, on a thread of the driver or
+  /// on one that waits for it. Must not throw or wait.
   void on_completion(std::function<void()> handler);
+  /// Likewise, for work that later tasks wait for: a thread that waits for those does it itself.
+  void compute_on_completion(std::function<void()> work);
 
   /// To be called after each operation that was encoded: submits the open command buffer once it
   /// holds enough operations or bytes, and waits while the memory limit is passed and tasks in

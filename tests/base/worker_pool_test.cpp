@@ -208,6 +208,20 @@ TEST_CASE("a task can wait until the last helper has left a job") {
 }
 
 #if defined(__linux__)
+TEST_CASE("workers that are roused for nothing sleep again and take what comes later") {
+  WorkerPool pool(3);
+  for (int i = 0; i < 20; ++i) {
+    std::atomic<std::uint32_t> pending = 1;
+    CountingTask task;
+    task.run = &count_down;
+    task.pending = &pending;
+    std::this_thread::sleep_for(std::chrono::microseconds(i % 3 * 500));
+    pool.rouse();
+    pool.post(task);
+    wait_until_zero(pending);
+  }
+}
+
 TEST_CASE("workers that are bound to cores have one each") {
   WorkerPool pool(2, WorkerPool::Placement::OneCoreEach);
   struct Asking : WorkerPool::Task {

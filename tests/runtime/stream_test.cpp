@@ -11,12 +11,14 @@
 #include "pewter/runtime/allocator.h"
 #include "pewter/runtime/autorelease_scope.h"
 #include "pewter/runtime/device.h"
+#include "pewter/runtime/host_work.h"
 #include "pewter/runtime/scheduler.h"
 #include "tests/support/gpu.h"
 
 using pewter::runtime::Access;
 using pewter::runtime::allocator;
 using pewter::runtime::Buffer;
+using pewter::runtime::encode_host_work;
 using pewter::runtime::Scheduler;
 using pewter::runtime::Stream;
 using pewter::test::Gpu;
@@ -283,4 +285,42 @@ TEST_CASE("a wait for work that its own thread would have to submit gives up") {
   event->setSignaledValue(1);
   stream->synchronize();
   CHECK(stream->idle());
+}
+
+TEST_CASE("work of the host runs in the order of its stream, wherever it runs") {
+  const Work work;
+  const auto stream = Stream::create();
+  for (int round = 0; round < 200; ++round) {
+    work.clear();
+    bool is_right = false;
+    work.encode(*stream, "add_one", 1024);
+    encode_host_work(*stream, {}, work.buffer, [&] {
+      is_right = work.values()[1023] == 1;
+      work.values()[1023] = 10;
+    });
+    work.encode(*stream, "add_one", 1024);
+    encode_host_work(*stream, {}, work.buffer, [&] { work.values()[0] *= 7; });
+    work.encode(*stream, "add_one", 1024);
+
+    stream->synchronize();
+
+    REQUIRE(is_right);
+    REQUIRE(work.values()[1023] == 12);
+    REQUIRE(work.values()[0] == 15);
+  }
+}
+
+TEST_CASE("work of the host runs without anybody who waits") {
+  const Work work;
+  const auto stream = Stream::create();
+  std::atomic<bool> has_run = false;
+
+  encode_host_work(*stream, {}, work.buffer, [&] {
+    has_run = true;
+    has_run.notify_all();
+  });
+  has_run.wait(false);
+
+  CHECK(has_run);
+  stream->synchronize();
 }

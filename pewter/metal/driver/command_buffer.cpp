@@ -164,6 +164,7 @@ void CommandBuffer::wait_until_completed() {
   const bool waits_for_handlers = !CallbackThread::is_current();
   waiters_ += waits_for_handlers ? 1 : 0;
   if (!is_completed()) {
+    queue_->expect_waiter(true);
     queue_->drive(this);
   }
   if (!spin_until([this] { return is_completed(); })) {
@@ -255,11 +256,15 @@ std::unique_ptr<CommandStorage> CommandBuffer::finish() {
     completed_pending_.store(0, std::memory_order_release);
   }
   status_.store(has_failed ? MTL::CommandBufferStatusError : MTL::CommandBufferStatusCompleted);
+  const bool is_waited_for = waiters_.load() > 0;
+  if (!is_waited_for) {
+    queue_->expect_waiter(false);
+  }
   if (has_handlers) {
     // Who is counted comes to call them, and stays until they have been called.
-    run_handlers(completed_handlers_, completed_pending_,
-                 waiters_.load() > 0 ? CallbackThread::Caller::WaitingThread
-                                     : CallbackThread::Caller::Thread);
+    run_handlers(
+        completed_handlers_, completed_pending_,
+        is_waited_for ? CallbackThread::Caller::WaitingThread : CallbackThread::Caller::Thread);
   }
   status_.notify_all();
   return storage;

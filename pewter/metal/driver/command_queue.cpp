@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "pewter/base/log.h"
+#include "pewter/base/spin.h"
 #include "pewter/metal/driver/command_buffer.h"
 #include "pewter/metal/driver/command_descriptors.h"
 #include "pewter/metal/driver/device.h"
@@ -14,6 +15,8 @@ namespace {
 
 constexpr std::uint64_t kDefaultMaxCommandBuffers = 64;
 constexpr std::size_t kMaxSpareStorage = 16;
+// A program that waits for what it commits does so within this time.
+constexpr std::chrono::microseconds kWaiterPatience(5);
 
 }  // namespace
 
@@ -132,6 +135,10 @@ void CommandQueue::hand_to_worker() {
 void CommandQueue::run_task(executor::Task& task) {
   CommandQueue& self = *static_cast<DriveTask&>(task).queue;
   self.is_posted_.store(false);
+  if (self.expects_waiter_.load(std::memory_order_relaxed)) {
+    // Threads that wait do the work better themselves: they need not be woken afterwards.
+    spin_until([&] { return self.is_driven_.load(std::memory_order_relaxed); }, kWaiterPatience);
+  }
   self.drive(nullptr, true);
   self.release();
 }

@@ -58,6 +58,9 @@ class CommandQueue final : public Object {
 
   CallbackThread& callbacks() { return callbacks_; }
 
+  /// Tells whether somebody waited for a command buffer, and so probably will for the next.
+  void expect_waiter(bool expected) { expects_waiter_.store(expected, std::memory_order_relaxed); }
+
   Ref<String> label;
   /// For command buffers that have none of their own; may be null.
   Ref<LogState> log_state;
@@ -93,6 +96,7 @@ class CommandQueue final : public Object {
   DriveTask task_;
   std::atomic<bool> is_posted_ = false;
   std::atomic<bool> is_driven_ = false;
+  std::atomic<bool> expects_waiter_ = false;
 
   // Belong to the thread that drives, or to the one that wakes a parked queue.
   executor::GridRun run_;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -80,6 +81,77 @@ TEST_CASE("a function may hold the last reference to the thread it runs on") {
   done.wait(false);
 
   CHECK(done);
+}
+
+TEST_CASE("a function that is left to a waiting thread is called there, after those before it") {
+  CallbackThread thread;
+  std::vector<int> calls;
+  bool is_callback = false;
+  std::thread::id caller;
+  std::atomic<std::uint32_t> pending = 1;
+  thread.call([&] { calls.push_back(1); }, CallbackThread::Caller::WaitingThread);
+  thread.call(
+      [&] {
+        calls.push_back(2);
+        is_callback = CallbackThread::is_current();
+        caller = std::this_thread::get_id();
+        pending = 0;
+      },
+      CallbackThread::Caller::WaitingThread);
+
+  thread.help_until_zero(pending);
+
+  CHECK(calls == std::vector<int>{1, 2});
+  CHECK(is_callback);
+  CHECK(caller == std::this_thread::get_id());
+  CHECK(!CallbackThread::is_current());
+}
+
+TEST_CASE("what a waiting thread does not need is called by the thread") {
+  CallbackThread thread;
+  std::atomic<std::uint32_t> pending = 1;
+  std::atomic<bool> is_called = false;
+  thread.call([&] { pending = 0; }, CallbackThread::Caller::WaitingThread);
+  thread.call(
+      [&] {
+        is_called = true;
+        is_called.notify_all();
+      },
+      CallbackThread::Caller::WaitingThread);
+
+  thread.help_until_zero(pending);
+  is_called.wait(false);
+
+  CHECK(is_called);
+}
+
+TEST_CASE("who helps waits for a function that the thread is inside, and for one that is to come") {
+  for (int round = 0; round < 50; ++round) {
+    CallbackThread thread;
+    std::atomic<std::uint32_t> pending = 2;
+    std::atomic<bool> is_inside = false;
+    std::atomic<bool> may_leave = false;
+    thread.call([&] {
+      is_inside = true;
+      is_inside.notify_all();
+      may_leave.wait(false);
+      --pending;
+    });
+    is_inside.wait(false);
+    std::thread other([&] {
+      // In half of the rounds the waiting thread has fallen asleep by then.
+      std::this_thread::sleep_for(std::chrono::microseconds(round % 2 * 2000));
+      may_leave = true;
+      may_leave.notify_all();
+      std::this_thread::sleep_for(std::chrono::microseconds(round % 3 * 1000));
+      thread.call([&] { --pending; }, CallbackThread::Caller::WaitingThread);
+    });
+
+    thread.help_until_zero(pending);
+
+    CHECK(pending == 0);
+    other.join();
+  }
 }
 
 }  // namespace
