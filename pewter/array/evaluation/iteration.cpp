@@ -108,10 +108,10 @@ void Iteration::join(const Shape& shape, const char* origin) {
   }
   std::fill(std::begin(arguments_.lengths), std::end(arguments_.lengths), 1U);
   for (std::size_t axis = 0; axis < count; ++axis) {
-    if (lengths[axis] > std::numeric_limits<std::uint32_t>::max() - 1024) {
+    if (lengths[axis] > graph::kMaxThreads) {
       throw std::invalid_argument(
           fmt::format("[{}] an axis of {} elements; kernels run over up to {}", origin,
-                      lengths[axis], std::numeric_limits<std::uint32_t>::max() - 1024));
+                      lengths[axis], graph::kMaxThreads));
     }
     arguments_.lengths[axis] = static_cast<std::uint32_t>(lengths[axis]);
   }

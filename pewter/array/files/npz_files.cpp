@@ -64,7 +64,9 @@ NamedArrays load_npz(const std::filesystem::path& path) {
 }
 
 void save_npz(const std::filesystem::path& path, const NamedArrays& arrays, bool is_compressed) {
+  // What can go wrong does so before the file is opened, which empties it.
   for (const auto& [name, value] : arrays) {
+    files::ZipWriter::expect_name(path, name + std::string(kSuffix));
     value.eval();
   }
   files::ZipWriter archive(path);

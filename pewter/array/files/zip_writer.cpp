@@ -75,13 +75,19 @@ std::string ZipWriter::common_fields(const Entry& entry, bool is_wide) {
   return fields;
 }
 
+void ZipWriter::expect_name(const std::filesystem::path& path, const std::string& name) {
+  constexpr std::size_t kMaxName = 65535;
+  if (name.size() > kMaxName) {
+    file_error("{}: a name of {} bytes; at most {} are possible", path.string(), name.size(),
+               kMaxName);
+  }
+}
+
 void ZipWriter::add(const std::string& name,
                     std::string_view head,
                     std::span<const std::byte> body,
                     bool is_deflated) {
-  if (name.size() > 65535) {
-    file_error("{}: a name of {} bytes; at most 65535 are possible", path_, name.size());
-  }
+  expect_name(path_, name);
   Entry entry;
   entry.name = name;
   entry.bytes = head.size() + body.size();

@@ -15,6 +15,9 @@ class ZipWriter {
  public:
   explicit ZipWriter(const std::filesystem::path& path);
 
+  /// Throws for a name that no entry can have; nothing needs to be written for it.
+  static void expect_name(const std::filesystem::path& path, const std::string& name);
+
   /// Adds an entry whose content is `head` and then `body`.
   void add(const std::string& name,
            std::string_view head,

@@ -132,6 +132,14 @@ void expect_countable(const char* origin, std::int64_t length) {
   }
 }
 
+void expect_dispatchable(const char* origin, std::int64_t count) {
+  if (count > kMaxThreads) {
+    throw std::invalid_argument(
+        fmt::format("[{}] {} elements side by side; kernels run over up to {}, so do it in parts",
+                    origin, count, kMaxThreads));
+  }
+}
+
 Range slice_range(std::int64_t start, std::int64_t stop, std::int64_t step, std::int64_t length) {
   const auto inside = [&](std::int64_t position, std::int64_t low, std::int64_t high) {
     return std::clamp(position < 0 ? position + length : position, low, high);

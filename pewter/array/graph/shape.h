@@ -3,7 +3,9 @@
 #include <pewter/array.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -39,6 +41,11 @@ std::vector<std::size_t> checked_axes(const char* origin,
 
 /// Throws std::invalid_argument, tagged with `origin`, for a length beyond what kernels count.
 void expect_countable(const char* origin, std::int64_t length);
+
+/// More threads than these cannot stand side by side; a part of a group may be missing.
+inline constexpr std::int64_t kMaxThreads = std::numeric_limits<std::uint32_t>::max() - 1024;
+/// Throws std::invalid_argument, tagged with `origin`, for a larger number of elements.
+void expect_dispatchable(const char* origin, std::int64_t count);
 
 /// Elements of an axis: the first one, and how many.
 struct Range {

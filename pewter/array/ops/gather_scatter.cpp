@@ -29,7 +29,12 @@ struct Slices {
   std::int64_t strides[kMaxAxes];
 };
 
-Slices slices_of(const Shape& lengths, const Strides& strides, std::size_t count) {
+Slices slices_of(const char* origin,
+                 const Shape& lengths,
+                 const Strides& strides,
+                 std::size_t count) {
+  graph::expect_dispatchable(origin, static_cast<std::int64_t>(graph::element_count(lengths, 1)));
+  graph::expect_dispatchable(origin, static_cast<std::int64_t>(count));
   Slices slices = {};
   slices.slice_size = 1;
   slices.count = static_cast<std::uint32_t>(count);
@@ -179,7 +184,8 @@ array scatter_with(const char* operation,
   Shape full_shape = shape;
   full_shape.insert(full_shape.end(), slice_sizes.begin(), slice_sizes.end());
   const array values = broadcast_to(ops::convert(updates, a.dtype(), stream), full_shape, s);
-  const Slices slices = slices_of(slice_sizes, graph::row_strides(a.shape()), offsets.size());
+  const Slices slices =
+      slices_of(origin, slice_sizes, graph::row_strides(a.shape()), offsets.size());
   return array(graph::make_computed(a.shape(), a.dtype(),
                                     std::make_shared<ScatterPrimitive>(operation, slices),
                                     {ops::row_contiguous(a, stream).node_pointer(),
@@ -207,7 +213,8 @@ array gather(const array& a,
     }
   }
   const array offsets = slice_offsets("gather", a, indices, axes, slice_sizes, stream, s);
-  const Slices slices = slices_of(slice_sizes, graph::row_strides(a.shape()), offsets.size());
+  const Slices slices =
+      slices_of("gather", slice_sizes, graph::row_strides(a.shape()), offsets.size());
   Shape shape = offsets.shape();
   shape.insert(shape.end(), slice_sizes.begin(), slice_sizes.end());
   return array(graph::make_computed(std::move(shape), a.dtype(),

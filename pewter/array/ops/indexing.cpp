@@ -151,8 +151,18 @@ array checked_indices(const char* origin, const array& indices, const StreamOrDe
   return ops::row_contiguous(ops::convert(within_int32(indices, s), Dtype::Int32, stream), stream);
 }
 
-void expect_elements(const char* origin, const array& a, std::size_t axis, const array& indices) {
+/// `count` of them are taken for each place on the other axes.
+void expect_elements(const char* origin,
+                     const array& a,
+                     std::size_t axis,
+                     const array& indices,
+                     std::int64_t count) {
   graph::expect_countable(origin, a.shape()[axis]);
+  const evaluation::Segments all = evaluation::segments(a.shape(), axis, axis + 1);
+  graph::expect_dispatchable(origin, all.outer);
+  graph::expect_dispatchable(origin, count);
+  graph::expect_dispatchable(origin, all.inner);
+  graph::expect_dispatchable(origin, count * all.inner);
   if (a.shape()[axis] == 0 && indices.size() > 0) {
     throw std::invalid_argument(fmt::format("[{}] no elements to take from the shape {}", origin,
                                             graph::to_text(a.shape())));
@@ -192,7 +202,7 @@ array put_along(const char* origin,
     throw std::invalid_argument(
         fmt::format("[{}] elements of type {}", origin, name_of(a.dtype())));
   }
-  expect_elements(origin, a, position, indices);
+  expect_elements(origin, a, position, indices, indices.shape()[position]);
   const auto [input, places] = broadcast_but(origin, a, indices, position, s);
   if (input.shape() != a.shape()) {
     throw std::invalid_argument(fmt::format("[{}] indices of shape {} for the shape {}", origin,
@@ -213,7 +223,7 @@ array put_along(const char* origin,
 array take(const array& a, const array& indices, int axis, StreamOrDevice s) {
   const std::uint32_t stream = ops::stream_number(s);
   const std::size_t position = graph::checked_axis("take", axis, a.ndim());
-  expect_elements("take", a, position, indices);
+  expect_elements("take", a, position, indices, static_cast<std::int64_t>(indices.size()));
   const array input = ops::row_contiguous(a, stream);
   const array places = checked_indices("take", indices, s);
   const auto at = static_cast<std::ptrdiff_t>(position);
@@ -232,7 +242,7 @@ array take(const array& a, const array& indices, StreamOrDevice s) {
 array take_along_axis(const array& a, const array& indices, int axis, StreamOrDevice s) {
   const std::uint32_t stream = ops::stream_number(s);
   const std::size_t position = graph::checked_axis("take_along_axis", axis, a.ndim());
-  expect_elements("take_along_axis", a, position, indices);
+  expect_elements("take_along_axis", a, position, indices, indices.shape()[position]);
   const auto [input, places] = broadcast_but("take_along_axis", a, indices, position, s);
   return array(graph::make_computed(
       places.shape(), a.dtype(), std::make_shared<TakeAlongPrimitive>(static_cast<int>(position)),

@@ -74,6 +74,10 @@ class RowsPrimitive final : public graph::Primitive {
                     std::uint32_t flags,
                     const std::vector<array>& inputs,
                     std::uint32_t stream) {
+    const std::int64_t length = inputs[0].shape().back();
+    graph::expect_dispatchable(kernel, length);
+    graph::expect_dispatchable(
+        kernel, length == 0 ? 0 : static_cast<std::int64_t>(inputs[0].size()) / length);
     std::vector<graph::NodePointer> nodes;
     for (const array& input : inputs) {
       nodes.push_back(input.node().is_constant()

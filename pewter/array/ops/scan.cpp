@@ -115,6 +115,13 @@ std::int32_t lowest(Dtype dtype) {
   return dtype >= Dtype::Int8 ? -highest(dtype) - 1 : 0;
 }
 
+void expect_segments(const char* origin, const array& a, std::size_t axis) {
+  const evaluation::Segments all = evaluation::segments(a.shape(), axis, axis + 1);
+  graph::expect_countable(origin, all.reduced);
+  graph::expect_dispatchable(origin, all.outer);
+  graph::expect_dispatchable(origin, all.inner);
+}
+
 array scan(const char* name,
            const array& a,
            int axis,
@@ -127,7 +134,7 @@ array scan(const char* name,
   if (a.dtype() == Dtype::Complex64 && is_extreme) {
     throw std::invalid_argument(fmt::format("[{}] elements of type complex64", name));
   }
-  graph::expect_countable(name, a.shape()[position]);
+  expect_segments(name, a, position);
   // Small integers are added up in 32 bits; of extremes they stay what they are.
   const bool is_small = a.dtype() < Dtype::Float16 && size_of(a.dtype()) < 4;
   const bool is_unsigned = a.dtype() == Dtype::UInt8 || a.dtype() == Dtype::UInt16;
@@ -195,7 +202,7 @@ array arg_reduce(bool is_max, const array& a, int axis, bool keepdims, const Str
     throw std::invalid_argument(
         fmt::format("[{}] elements of type complex64, which have no order", origin));
   }
-  graph::expect_countable(origin, a.shape()[position]);
+  expect_segments(origin, a, position);
   if (a.shape()[position] == 0) {
     throw std::invalid_argument(fmt::format("[{}] no elements along axis {} of the shape {}",
                                             origin, axis, graph::to_text(a.shape())));

@@ -128,6 +128,18 @@ TEST_CASE("data that was changed is found by its checksum") {
   CHECK(npz_refusal(changed) == ": 'b.npy' is damaged: its checksum differs");
 }
 
+TEST_CASE("a name that no entry can have is refused before the file is written") {
+  const TemporaryDirectory directory;
+  const auto path = directory.path() / "kept.npz";
+  pewter::save_npz(path, {{"a", array{1, 2}}});
+
+  CHECK_THROWS_AS(pewter::save_npz(path, {{"a", array{3}}, {std::string(65532, 'x'), array{4}}}),
+                  FileError);
+
+  CHECK(pewter::load_npz(path).at("a").to_vector<std::int32_t>() ==
+        std::vector<std::int32_t>{1, 2});
+}
+
 TEST_CASE("what is no .npz file is refused") {
   CHECK(npz_refusal("") == ": not a .npz file");
   CHECK(npz_refusal("\x93NUMPY") == ": not a .npz file");

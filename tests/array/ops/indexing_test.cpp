@@ -1,8 +1,11 @@
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 #include <pewter/fast.h>
 #include <pewter/ops.h>
 
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "tests/array/reference.h"
@@ -31,6 +34,34 @@ TEST_CASE("an axis that indices cannot count is refused") {
   CHECK_THROWS_WITH_AS(take(x, array({0}), 0),
                        "[take] 2147483648 elements along an axis; up to 2147483647 are possible",
                        std::invalid_argument);
+}
+
+TEST_CASE("more elements side by side than kernels run over are refused") {
+  const array wide = broadcast_to(array({true}), {2, 1LL << 31, 3});
+  const array high = broadcast_to(array({true}), {1LL << 31, 3, 2});
+  const auto refuses = [](const char* name, const auto& operation) {
+    const std::string start = fmt::format("[{}] ", name);
+    try {
+      operation();
+      FAIL("not refused: ", name);
+    } catch (const std::invalid_argument& error) {
+      const std::string text = error.what();
+      CHECK_MESSAGE(text.starts_with(start), text);
+      CHECK_MESSAGE(
+          text.find("side by side; kernels run over up to 4294966271, so do it in parts") !=
+              std::string::npos,
+          text);
+    }
+  };
+
+  refuses("take", [&] { take(wide, array({0}), 0); });
+  refuses("take", [&] { take(high, array({0}), 2); });
+  refuses("take_along_axis", [&] { take_along_axis(wide, array({{{0}}}), 0); });
+  refuses("put_along_axis", [&] { put_along_axis(wide, array({{{0}}}), array(true), 0); });
+  refuses("gather", [&] { gather(wide, {array({0})}, {0}, {1, 1LL << 31, 3}); });
+  refuses("cumsum", [&] { cumsum(wide, 0); });
+  refuses("argmax", [&] { argmax(high, 2); });
+  refuses("softmax", [&] { softmax(astype(high, Dtype::Float16), {2}); });
 }
 
 TEST_CASE("slices along an axis that is given twice would leave the array and are refused") {

@@ -103,6 +103,56 @@ TEST_CASE("elements of every type are placed by index, the last of equal indices
   }
 }
 
+TEST_CASE("what is taken and placed by index may be broadcast, transposed and reversed") {
+  for (const Dtype dtype : every_dtype()) {
+    for (const std::int64_t length : {1, 31, 1025}) {
+      CAPTURE(name_of(dtype));
+      CAPTURE(length);
+      const auto count = static_cast<std::size_t>(length);
+      const std::vector<double> row = elements(length, dtype);
+      const std::vector<double> each = places(5, length);
+      const array indices = make_array(each, {5}, Dtype::Int32);
+      // Four equal rows that are one in memory, and the same read backwards.
+      const array wide = broadcast_to(make_array(row, {length}, dtype), {4, length});
+      const array backwards = slice(wide, {0, -1}, {4, -100000}, {1, -1});
+      const array turned = transpose(backwards);
+      const array broadcast_indices = broadcast_to(indices, {4, 5});
+      std::vector<double> taken;
+      std::vector<double> taken_backwards;
+      std::vector<double> placed_there;
+      std::vector<double> scattered(4 * count, 0);
+      for (std::size_t r = 0; r < 4; ++r) {
+        std::vector<double> changed = row;
+        for (const double place : each) {
+          const std::size_t at = placed(place, length);
+          taken.push_back(row[at]);
+          taken_backwards.push_back(row[count - 1 - at]);
+          changed[at] = 1;
+          scattered[r * count + at] = 1;
+        }
+        placed_there.insert(placed_there.end(), changed.begin(), changed.end());
+      }
+
+      check_close(take(wide, indices, 1), taken, 0);
+      check_close(take(backwards, indices, 1), taken_backwards, 0);
+      check_close(transpose(take(turned, indices, 0)), taken_backwards, 0);
+      check_close(take_along_axis(wide, broadcast_indices, 1), taken, 0);
+      check_close(take_along_axis(backwards, reshape(indices, {1, 5}), 1), taken_backwards, 0);
+      check_close(transpose(take_along_axis(turned, transpose(broadcast_indices), 0)),
+                  taken_backwards, 0);
+      check_close(transpose(reshape(gather(wide, {indices}, {1}, {4, 1}), {5, 4})), taken, 0);
+      check_close(transpose(reshape(gather(backwards, {indices}, {1}, {4, 1}), {5, 4})),
+                  taken_backwards, 0);
+      check_close(put_along_axis(wide, broadcast_indices, array(1, dtype), 1), placed_there, 0);
+      check_close(put_along_axis(wide, reshape(indices, {1, 5}), array(1, dtype), 1), placed_there,
+                  0);
+      const array updates = broadcast_to(array(1, dtype), {5, 4, 1});
+      check_close(scatter(broadcast_to(array(0, dtype), {4, length}), {indices}, updates, {1}),
+                  scattered, 0);
+    }
+  }
+}
+
 namespace {
 
 struct CombineRow {
