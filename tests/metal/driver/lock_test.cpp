@@ -252,8 +252,10 @@ TEST_CASE("running further dispatches takes no lock that queues share") {
     const std::uint64_t with_many = most(301);
     const std::uint64_t concurrent = most(300);
 
-    CHECK(with_many <= with_one);
-    CHECK(concurrent <= with_one);
+    // When threads wake and sleep is by chance, and takes a few locks; one for each of the three
+    // works' dispatches would be 2,700.
+    CHECK(with_many < with_one + 300);
+    CHECK(concurrent < with_one + 300);
   }
   for (const auto& work : works) {
     CHECK(work->is_right());
