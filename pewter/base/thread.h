@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <thread>
 
@@ -10,5 +11,9 @@ namespace pewter {
 /// The program's signals are left to the program's threads: all are blocked here but those that an
 /// instruction causes. `name` has at most 15 characters.
 std::thread start_thread(const char* name, std::function<void()> body);
+
+/// The core that the calling thread runs on, if the system tells, and how many there may be.
+std::uint32_t current_core();
+std::uint32_t core_count();
 
 }  // namespace pewter

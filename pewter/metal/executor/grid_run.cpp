@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "pewter/base/spin.h"
+#include "pewter/base/thread.h"
 #include "pewter/metal/executor/float_environment.h"
 #include "pewter/metal/executor/guarded_call.h"
 #include "pewter/metal/executor/kernel_thread.h"
@@ -82,20 +83,20 @@ class GridRun::Participant {
  public:
   /// `is_owner`: the thread that advances the run, not one that helps.
   Participant(GridRun& run, ThreadState& state, bool is_owner)
-      : run_(run), state_(state), is_owner_(is_owner) {}
-  ~Participant() { leave_grid(); }
+      : run_(run), state_(state), is_owner_(is_owner), own_share_(run.take_share()) {}
+  ~Participant() {
+    leave_grid();
+    own_share_.is_taken.store(false, std::memory_order_relaxed);
+  }
   Participant(const Participant&) = delete;
   Participant& operator=(const Participant&) = delete;
 
   /// Runs a block of groups; false when there is nothing left to do, or no memory to do it.
   bool run_block() {
-    // Claimed only once there is memory to run it.
-    std::uint64_t block = run_.next_block_.load(std::memory_order_relaxed);
-    do {
-      if (run_.is_stopped() || block >= run_.block_count_ || !enter_grid_of(block)) {
-        return false;
-      }
-    } while (!run_.claim(block));
+    std::uint64_t block = 0;
+    if (!claim_block(block)) {
+      return false;
+    }
     first_ = (block - grid_->first_block) * grid_->block_groups;
     end_ = first_ + std::min(grid_->block_groups, grid_->group_count - first_);
     if (pewter_guarded_call(&state_.execution().resume_point, &run_groups, this,
@@ -114,9 +115,27 @@ class GridRun::Participant {
   std::uint64_t grid_ns() const { return now_ns() - entered_ns_; }
 
  private:
-  /// Blocks are claimed in order, so the grid is this one or one that follows.
+  bool claim_block(std::uint64_t& block) {
+    for (std::uint32_t ended = 0; ended < run_.share_count_ && !run_.is_stopped();) {
+      block = share_->next_block.load(std::memory_order_relaxed);
+      if (block >= share_->end_block) {
+        share_ = run_.share_behind(share_);
+        ++ended;
+        continue;
+      }
+      // Claimed only once there is memory to run it.
+      if (!enter_grid_of(block)) {
+        return false;
+      }
+      if (run_.claim(*share_, block)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   bool enter_grid_of(std::uint64_t block) {
-    Grid* grid = grid_ != nullptr ? grid_ : run_.first_;
+    Grid* grid = grid_ != nullptr && block >= grid_->first_block ? grid_ : run_.first_;
     while (block >= grid->end_block) {
       grid = grid->next;
     }
@@ -279,6 +298,8 @@ class GridRun::Participant {
   GridRun& run_;
   ThreadState& state_;
   const bool is_owner_;
+  Share& own_share_;
+  Share* share_ = &own_share_;
   Grid* grid_ = nullptr;
   /// Of a row of the grid: those before its last, smaller one.
   std::uint32_t whole_groups_ = 0;
@@ -313,7 +334,7 @@ void GridRun::start(Grid& first) {
                                    : static_cast<std::uint32_t>(std::min<std::uint64_t>(
                                          thread_count() - 1, block_count_ - 1));
   is_offered_ = false;
-  next_block_.store(0, std::memory_order_relaxed);
+  divide();
   stop_.store(false, std::memory_order_relaxed);
   declined_.store(false, std::memory_order_relaxed);
   fault_ = {};
@@ -321,6 +342,37 @@ void GridRun::start(Grid& first) {
   if (max_helpers_ > 0 && total_ns >= kOfferNs) {
     offer(total_ns >= kWakeNs);
   }
+}
+
+/// Gives each thread that may come a share.
+void GridRun::divide() {
+  share_count_ = std::min(max_helpers_ + 1, kMaxShares);
+  const std::uint64_t blocks = block_count_ / share_count_;
+  const std::uint64_t longer = block_count_ % share_count_;
+  std::uint64_t first = 0;
+  for (std::uint32_t i = 0; i < share_count_; ++i) {
+    Share& share = shares_[i];
+    share.next_block.store(first, std::memory_order_relaxed);
+    first += blocks + (i < longer ? 1 : 0);
+    share.end_block = first;
+  }
+}
+
+GridRun::Share& GridRun::take_share() {
+  if (share_count_ == 1) {
+    return shares_[0];
+  }
+  // Neighbours have neighbouring shares: they may have a cache together.
+  const std::uint32_t cores = core_count();
+  Share* const preferred = &shares_[current_core() % cores * share_count_ / cores];
+  Share* share = preferred;
+  do {
+    if (!share->is_taken.exchange(true, std::memory_order_relaxed)) {
+      return *share;
+    }
+    share = share_behind(share);
+  } while (share != preferred);
+  return *preferred;
 }
 
 void GridRun::offer(bool wakes) {
@@ -391,16 +443,18 @@ void GridRun::help() {
   }
 }
 
-bool GridRun::claim(std::uint64_t& block) {
+bool GridRun::claim(Share& share, std::uint64_t block) {
   if (max_helpers_ == 0) {
-    next_block_.store(block + 1, std::memory_order_relaxed);
+    share.next_block.store(block + 1, std::memory_order_relaxed);
     return true;
   }
-  return next_block_.compare_exchange_weak(block, block + 1, std::memory_order_relaxed);
+  return share.next_block.compare_exchange_weak(block, block + 1, std::memory_order_relaxed);
 }
 
 bool GridRun::has_work() const {
-  return !is_stopped() && !declined_.load(std::memory_order_relaxed) && !is_claimed();
+  return !is_stopped() && !declined_.load(std::memory_order_relaxed) &&
+         std::any_of(shares_.begin(), shares_.begin() + share_count_,
+                     [](const Share& share) { return !share.is_claimed(); });
 }
 
 std::uint64_t GridRun::deadline_of(Grid& grid, std::uint64_t now) const {

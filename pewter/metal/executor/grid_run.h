@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -28,9 +29,11 @@ struct Grid {
 
 /// Runs one grid, or several at the same time, on the worker threads and those who call advance().
 ///
-/// Groups are claimed in blocks, in order; who finds none left in one grid goes on with the next.
-/// Small grids are run on the spot, without telling anybody. One object serves run after run and
-/// allocates nothing. Used by one thread at a time, not always the same.
+/// Groups are claimed in blocks. Each thread begins with a share of blocks that follow each other,
+/// and with the same one whenever it runs on the same core, whose caches may have their memory
+/// still. Then it helps with the others'. Small grids are run on the spot, without telling anybody.
+/// One object serves run after run and allocates nothing. Used by one thread at a time, not always
+/// the same.
 class GridRun final : private WorkerPool::Job {
  public:
   /// Begins with `first` and those linked to it, which must stay until the run has ended. The run
@@ -46,9 +49,6 @@ class GridRun final : private WorkerPool::Job {
   /// to do.
   void post_continuation(Task& task);
 
-  /// Whether a thread has begun with a group.
-  bool is_partly_claimed() const { return next_block_.load(std::memory_order_relaxed) > 0; }
-
   /// Why the run ended early. A fault drops the groups of all its grids that have not started.
   const Fault& fault() const { return fault_; }
   /// The dispatch that `fault()` is about; null when there is none.
@@ -58,13 +58,32 @@ class GridRun final : private WorkerPool::Job {
   /// One thread's part in the run.
   class Participant;
 
+  /// Blocks that follow each other.
+  struct Share {
+    std::atomic<std::uint64_t> next_block = 0;
+    std::uint64_t end_block = 0;
+    std::atomic<bool> is_taken = false;
+    // No two counters are on one cache line: each is mostly one thread's.
+    [[maybe_unused]] std::byte padding[47];
+
+    bool is_claimed() const { return next_block.load(std::memory_order_relaxed) >= end_block; }
+  };
+
+  // With more threads several have one share, and are still far from each other.
+  static constexpr std::uint32_t kMaxShares = 16;
+
   void help() override;
   bool has_work() const override;
-  /// Takes `block`, which nobody had claimed; false with the next one when somebody now has.
-  bool claim(std::uint64_t& block);
+  void divide();
+  /// The share that the calling thread begins with, which is taken until it is given back.
+  Share& take_share();
+  Share* share_behind(Share* share) {
+    return share == &shares_[share_count_ - 1] ? &shares_[0] : share + 1;
+  }
+  /// Takes `block` of `share`, unless somebody has claimed it.
+  bool claim(Share& share, std::uint64_t block);
   /// Whether it is one block, which one thread runs without a pause.
   bool is_brief() const { return block_count_ == 1; }
-  bool is_claimed() const { return next_block_.load(std::memory_order_relaxed) >= block_count_; }
   bool is_stopped() const { return stop_.load(std::memory_order_relaxed); }
   void offer(bool wakes);
   bool finish(bool may_yield);
@@ -80,10 +99,8 @@ class GridRun final : private WorkerPool::Job {
   std::uint64_t left_at_ns_ = 0;
   std::atomic<std::uint64_t> paused_ns_ = 0;
 
-  // Claimed from all sides, so on a cache line of its own.
-  [[maybe_unused]] std::byte before_next_block_[64];
-  std::atomic<std::uint64_t> next_block_ = 0;
-  [[maybe_unused]] std::byte after_next_block_[64];
+  std::array<Share, kMaxShares> shares_;
+  std::uint32_t share_count_ = 0;
   std::atomic<bool> stop_ = false;
   // Set when a worker has no memory for stacks: further ones would not have it either.
   std::atomic<bool> declined_ = false;

@@ -182,22 +182,38 @@ TEST_CASE("a run makes way for tasks that are waiting and is continued later") {
   CHECK(!run.fault());
 }
 
+TEST_CASE("each thread begins with its own part of a grid") {
+  if (thread_count() < 2) {
+    MESSAGE("needs two threads");
+    return;
+  }
+  const auto kernel = plain_kernel("wait_for_second_half");
+  for (int round = 0; round < 20; ++round) {
+    std::uint32_t flag = 0;
+
+    CHECK(!executor::run(dispatch(*kernel, {64}, {1}, {&flag})));
+
+    CHECK(flag == 1);
+  }
+}
+
 TEST_CASE("the last helper posts the continuation of a run whose groups are all taken") {
   if (thread_count() < 2) {
     MESSAGE("needs two threads");
     return;
   }
-  const auto kernel = plain_kernel("wait_for_flag");
+  const auto kernel = plain_kernel("begin_and_wait_for_flag");
   const auto counting = plain_kernel("count_visits");
   std::uint32_t flag = 0;
+  std::uint32_t has_begun = 0;
   Counts visits(1);
   Together grids;
-  grids.add(dispatch(*kernel, {1}, {1}, {&flag}));
+  grids.add(dispatch(*kernel, {1}, {1}, {&flag, &has_begun}));
   grids.add(dispatch(*counting, {1}, {1}, {visits.data()}));
   GridRun run;
   run.start(grids.first());
   // A worker takes the group that waits; this thread must not get there first.
-  while (worker_pool().has_tasks() || !run.is_partly_claimed()) {
+  while (worker_pool().has_tasks() || std::atomic_ref(has_begun).load() == 0) {
     std::this_thread::yield();
   }
 

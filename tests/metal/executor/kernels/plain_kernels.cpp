@@ -96,6 +96,24 @@ PEWTER_KERNEL(wait_for_flag) {
   }
 }
 
+/// Sets buffer(1)[0], then loops until buffer(0)[0] is set.
+PEWTER_KERNEL(begin_and_wait_for_flag) {
+  __atomic_store_n(buffer<std::uint32_t>(launch, 1), 1, __ATOMIC_RELEASE);
+  const auto* flag = buffer<const std::uint32_t>(launch, 0);
+  while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) == 0) {
+  }
+}
+
+/// Groups of the first half of a row wait for one of the second.
+PEWTER_KERNEL(wait_for_second_half) {
+  auto* flag = buffer<std::uint32_t>(launch, 0);
+  if (group->position[0] >= launch->threadgroups_per_grid[0] / 2) {
+    __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
+  }
+  while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) == 0) {
+  }
+}
+
 /// Sets buffer(0)[0].
 PEWTER_KERNEL(set_flag) {
   __atomic_store_n(buffer<std::uint32_t>(launch, 0), 1, __ATOMIC_RELEASE);
