@@ -1,7 +1,6 @@
 #include "pewter/runtime/matrix_product.h"
 
 #include <dlfcn.h>
-#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 
 #include "pewter/base/environment.h"
 #include "pewter/base/log.h"
+#include "pewter/base/thread.h"
 #include "pewter/base/worker_pool.h"
 #include "pewter/runtime/device.h"
 #include "pewter/runtime/host_work.h"
@@ -102,16 +102,17 @@ class HostBlas final : public MatrixMultiplier {
   // Blocks depend on the shape and the processor alone, and each is computed by one thread: what
   // the library computes for an element differs with the block that it is in, and results must not
   // depend on the number of threads. A block packs the rows and the columns that it needs, so there
-  // are no more than every core needs to have one, and they are nearly square.
+  // are no more than every core needs to have one, and they are nearly square. Rows are cut first:
+  // halves of rows whose length is a power of two use half of the sets of a cache.
   static Cut cut(const MatrixProduct& product) {
-    static const std::int64_t cores = std::max(get_nprocs_conf(), 2);
+    const std::int64_t cores = std::max(core_count(), 2U);
     Cut block = {product.rows, product.columns};
     if (product.batches * product.rows * product.columns * product.inner < kLeastSharedWork) {
       return block;
     }
     std::int64_t blocks = product.batches;
     while (blocks < cores && block.rows * block.columns >= 2 * kLeastBlockArea) {
-      std::int64_t& side = block.rows > block.columns ? block.rows : block.columns;
+      std::int64_t& side = block.rows >= block.columns ? block.rows : block.columns;
       side = round_up((side + 1) / 2, kBlockStep);
       blocks *= 2;
     }
