@@ -110,8 +110,9 @@ struct Slices {
   uint axis_count;
   uint slice_size;
   uint count;
-  uint unused;
+  uint sliding_axes;
   long strides[8];
+  long whole_lengths[8];
 };
 
 inline long slice_offset(constant Slices& p, uint element) {
@@ -137,18 +138,43 @@ kernel void gather(const device T* in [[buffer(0)]],
   out[ulong(at.y) * p.slice_size + at.x] = in[offsets[at.y] + slice_offset(p, at.x)];
 }
 
-// A thread for each element of a slice takes the slices one after the other.
+// The element of the slice at `offset` that a thread takes: along axes on which slices may overlap
+// the one whose place in the array has the thread's remainder, so that no other thread writes there.
+inline uint element_at(constant Slices& p, uint thread_index, long offset) {
+  uint element = 0;
+  uint scale = 1;
+  for (uint axis = 0; axis < p.axis_count; ++axis) {
+    const uint length = p.lengths[axis];
+    const uint above = thread_index / length;
+    uint place = thread_index - above * length;
+    if ((p.sliding_axes >> axis & 1) != 0) {
+      const uint start = uint(offset / p.strides[axis] % p.whole_lengths[axis] % length);
+      place = place >= start ? place - start : place + (length - start);
+    }
+    element += place * scale;
+    scale *= length;
+    thread_index = above;
+  }
+  return element;
+}
+
+// As many threads as a slice has elements take the slices one after the other.
 template <typename Op, typename T>
 kernel void scatter(device T* out [[buffer(0)]],
                     const device long* offsets [[buffer(1)]],
                     const device T* updates [[buffer(2)]],
                     constant Slices& p [[buffer(3)]],
-                    uint element [[thread_position_in_grid]]) {
-  if (element >= p.slice_size) {
+                    uint thread_index [[thread_position_in_grid]]) {
+  if (thread_index >= p.slice_size) {
     return;
   }
-  const long inside = slice_offset(p, element);
+  uint element = thread_index;
+  long inside = slice_offset(p, element);
   for (uint i = 0; i < p.count; ++i) {
+    if (p.sliding_axes != 0) {
+      element = element_at(p, thread_index, offsets[i]);
+      inside = slice_offset(p, element);
+    }
     device T* to = out + offsets[i] + inside;
     *to = Op::combine(*to, updates[ulong(i) * p.slice_size + element]);
   }

@@ -19,29 +19,34 @@ namespace {
 
 constexpr std::size_t kMaxAxes = 8;
 
-/// As kernels/indexing.metal has it: axes with the last one first.
+/// As kernels/indexing.metal has it: axes with the last one first, each a bit of `sliding_axes` if
+/// slices may overlap along it without covering each other.
 struct Slices {
   std::uint32_t lengths[kMaxAxes];
   std::uint32_t axis_count;
   std::uint32_t slice_size;
   std::uint32_t count;
-  std::uint32_t unused;
+  std::uint32_t sliding_axes;
   std::int64_t strides[kMaxAxes];
+  std::int64_t whole_lengths[kMaxAxes];
 };
 
-Slices slices_of(const char* origin,
-                 const Shape& lengths,
-                 const Strides& strides,
-                 std::size_t count) {
+/// Slices of the shape `lengths` of a row contiguous array of the shape `whole`.
+Slices slices_of(const char* origin, const Shape& lengths, const Shape& whole, std::size_t count) {
   graph::expect_dispatchable(origin, static_cast<std::int64_t>(graph::element_count(lengths, 1)));
   graph::expect_dispatchable(origin, static_cast<std::int64_t>(count));
+  const Strides strides = graph::row_strides(whole);
   Slices slices = {};
   slices.slice_size = 1;
   slices.count = static_cast<std::uint32_t>(count);
   for (std::size_t axis = lengths.size(); axis-- > 0;) {
     slices.lengths[slices.axis_count] = static_cast<std::uint32_t>(lengths[axis]);
+    slices.whole_lengths[slices.axis_count] = whole[axis];
     slices.strides[slices.axis_count] = strides[axis];
     slices.slice_size *= static_cast<std::uint32_t>(lengths[axis]);
+    if (lengths[axis] > 1 && lengths[axis] < whole[axis]) {
+      slices.sliding_axes |= 1U << slices.axis_count;
+    }
     ++slices.axis_count;
   }
   return slices;
@@ -184,8 +189,7 @@ array scatter_with(const char* operation,
   Shape full_shape = shape;
   full_shape.insert(full_shape.end(), slice_sizes.begin(), slice_sizes.end());
   const array values = broadcast_to(ops::convert(updates, a.dtype(), stream), full_shape, s);
-  const Slices slices =
-      slices_of(origin, slice_sizes, graph::row_strides(a.shape()), offsets.size());
+  const Slices slices = slices_of(origin, slice_sizes, a.shape(), offsets.size());
   return array(graph::make_computed(a.shape(), a.dtype(),
                                     std::make_shared<ScatterPrimitive>(operation, slices),
                                     {ops::row_contiguous(a, stream).node_pointer(),
@@ -213,8 +217,7 @@ array gather(const array& a,
     }
   }
   const array offsets = slice_offsets("gather", a, indices, axes, slice_sizes, stream, s);
-  const Slices slices =
-      slices_of("gather", slice_sizes, graph::row_strides(a.shape()), offsets.size());
+  const Slices slices = slices_of("gather", slice_sizes, a.shape(), offsets.size());
   Shape shape = offsets.shape();
   shape.insert(shape.end(), slice_sizes.begin(), slice_sizes.end());
   return array(graph::make_computed(std::move(shape), a.dtype(),

@@ -72,3 +72,34 @@ TEST_CASE("slices along an axis that is given twice would leave the array and ar
   CHECK_THROWS_WITH_AS(scatter(x, {last, last}, array({{7}}), {0, -1}),
                        "[scatter] an axis is given twice", std::invalid_argument);
 }
+
+TEST_CASE("slices that overlap are placed one after the other, and none is lost") {
+  constexpr std::int32_t kRows = 70;
+  constexpr std::int32_t kColumns = 90;
+  constexpr std::int32_t kSliceRows = 40;
+  constexpr std::int32_t kSliceColumns = 33;
+  constexpr std::int32_t kCount = 50;
+  std::vector<std::int32_t> rows;
+  std::vector<std::int32_t> columns;
+  std::vector<std::int32_t> updates;
+  std::vector<std::int32_t> last(std::size_t{kRows} * kColumns, 0);
+  std::vector<std::int32_t> total = last;
+  for (std::int32_t i = 0; i < kCount; ++i) {
+    rows.push_back(i * 11 % (kRows - kSliceRows + 1));
+    columns.push_back(i * 7 % (kColumns - kSliceColumns + 1));
+    for (std::int32_t at = 0; at < kSliceRows * kSliceColumns; ++at) {
+      updates.push_back(i * 10000 + at);
+      const auto place = static_cast<std::size_t>((rows.back() + at / kSliceColumns) * kColumns +
+                                                  columns.back() + at % kSliceColumns);
+      last[place] = updates.back();
+      total[place] += updates.back();
+    }
+  }
+
+  const array x = zeros({kRows, kColumns}, Dtype::Int32);
+  const std::vector<array> indices = {array(rows), array(columns)};
+  const array slices(updates, {kCount, kSliceRows, kSliceColumns});
+
+  CHECK(scatter(x, indices, slices, {0, 1}).to_vector<std::int32_t>() == last);
+  CHECK(scatter_add(x, indices, slices, {0, 1}).to_vector<std::int32_t>() == total);
+}

@@ -305,7 +305,8 @@ PEWTER_EXPORT array gather(const array& a,
                            const Axes& axes,
                            const Shape& slice_sizes,
                            StreamOrDevice s = {});
-/// A copy of `a` in which such slices are replaced by `updates`, or combined with them.
+/// A copy of `a` in which such slices are replaced by `updates`, or combined with them, one after
+/// the other: of slices that overlap the last one stays.
 PEWTER_EXPORT array scatter(const array& a,
                             const std::vector<array>& indices,
                             const array& updates,
