@@ -111,6 +111,21 @@ Shape without(Shape shape, int axis) {
   return shape;
 }
 
+/// As MLX has it: what lies between the ends may be rounded to `high`.
+array between(const array& low,
+              const array& high,
+              const Shape& shape,
+              Dtype dtype,
+              const Key& key,
+              StreamOrDevice s) {
+  expect_floating("uniform", dtype);
+  expect_broadcast("uniform", broadcast_shapes(low.shape(), high.shape()), shape);
+  const array unit = uniform(shape, dtype, key, s);
+  const array from = astype(low, dtype, s);
+  const array range = subtract(astype(high, dtype, s), from, s);
+  return add(multiply(range, unit, s), from, s);
+}
+
 /// Adds Gumbel noise and takes the greatest: as likely as softmax says.
 array sampled(const array& logits, int axis, const Shape& shape, const Key& key, StreamOrDevice s) {
   const std::size_t place = static_cast<std::size_t>(axis) + shape.size() + 1 - logits.ndim();
@@ -160,12 +175,10 @@ array uniform(const array& low,
               Dtype dtype,
               const Key& key,
               StreamOrDevice s) {
-  expect_floating("uniform", dtype);
-  expect_broadcast("uniform", broadcast_shapes(low.shape(), high.shape()), shape);
-  const array unit = uniform(shape, dtype, key, s);
-  const array from = astype(low, dtype, s);
-  const array range = subtract(astype(high, dtype, s), from, s);
-  return add(multiply(range, unit, s), from, s);
+  const array sample = between(low, high, shape, dtype, key, s);
+  // `low` has only what is rounded down to it: with what is rounded up to `high` it is as likely as
+  // its neighbours.
+  return where(equal(sample, astype(high, dtype, s), s), astype(low, dtype, s), sample, s);
 }
 
 array uniform(const Shape& shape, Dtype dtype, const Key& key, StreamOrDevice s) {
@@ -216,7 +229,7 @@ array truncated_normal(const array& lower,
   const array low = astype(lower, dtype, s);
   const array high = astype(upper, dtype, s);
   const array u =
-      uniform(erf(divide(low, root, s), s), erf(divide(high, root, s), s), shape, dtype, key, s);
+      between(erf(divide(low, root, s), s), erf(divide(high, root, s), s), shape, dtype, key, s);
   return maximum(minimum(multiply(root, erfinv(u, s), s), high, s), low, s);
 }
 
@@ -236,7 +249,7 @@ array randint(const array& low,
     throw std::invalid_argument(fmt::format(
         "[random::randint] type {}; possible are bool and the integer types", name_of(dtype)));
   }
-  const array u = uniform(low, high, shape, Dtype::Float32, key, s);
+  const array u = between(low, high, shape, Dtype::Float32, key, s);
   // The ends may not be numbers of float32; what comes out must be between them all the same.
   const array last = astype(subtract(high, array(1, high.dtype()), s), dtype, s);
   return maximum(minimum(astype(floor(u, s), dtype, s), last, s), astype(low, dtype, s), s);

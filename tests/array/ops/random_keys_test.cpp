@@ -92,6 +92,23 @@ TEST_CASE("narrow bits are the bytes of the words") {
   }
 }
 
+TEST_CASE("uniform numbers stay below the upper end where rounding would reach it") {
+  for (const Dtype dtype : {Dtype::Float16, Dtype::BFloat16, Dtype::Float32}) {
+    CAPTURE(dtype);
+    for (const float low : {1.0F, 100.0F}) {
+      CAPTURE(low);
+      const auto values =
+          floats(keyed::uniform(array(low), array(low + 1), {300000}, dtype, keyed::key(3)));
+      const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
+      CHECK(*least >= low);
+      CHECK(*greatest < low + 1);
+      CHECK(
+          mean_of(values) ==
+          doctest::Approx(low + (dtype == Dtype::BFloat16 && low > 1 ? 0.25 : 0.5)).epsilon(0.005));
+    }
+  }
+}
+
 TEST_CASE("splitting gives keys of their own, the same each time") {
   const array keys = keyed::split(keyed::key(5), 4);
   CHECK(keys.shape() == Shape{4, 2});

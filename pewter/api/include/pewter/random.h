@@ -33,7 +33,8 @@ PEWTER_EXPORT array bits(const Shape& shape,
                          const Key& key = std::nullopt,
                          StreamOrDevice s = {});
 
-/// From `low` up to but not `high`, which are broadcast to `shape`. Of a floating-point type.
+/// From `low` up to but not `high`, which are broadcast to `shape`. Of a floating-point type. MLX's
+/// numbers, but `low` where those are rounded to `high`.
 PEWTER_EXPORT array uniform(const array& low,
                             const array& high,
                             const Shape& shape,
