@@ -14,13 +14,21 @@ inline complex64_t operator-(complex64_t a, complex64_t b) { return complex64_t(
 inline complex64_t operator*(complex64_t a, complex64_t b) {
   return complex64_t(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
 }
+// What the infinite parts of a number say of its direction.
+inline float direction(float a) { return isnan(a) ? a : copysign(isinf(a) ? 1.0f : 0.0f, a); }
+inline complex64_t direction(complex64_t a) { return complex64_t(direction(a.re), direction(a.im)); }
 inline complex64_t operator/(complex64_t a, complex64_t b) {
-  // Scaled by the larger part, so that squares do not overflow.
-  const float scale = 1.0f / max(fabs(b.re), fabs(b.im));
-  const float re = b.re * scale;
-  const float im = b.im * scale;
-  const float over = scale / (re * re + im * im);
-  return complex64_t((a.re * re + a.im * im) * over, (a.im * re - a.re * im) * over);
+  if ((isinf(b.re) || isinf(b.im)) && isfinite(a.re) && isfinite(a.im)) {
+    const complex64_t to = direction(b);
+    return complex64_t(0.0f * (a.re * to.re + a.im * to.im), 0.0f * (a.im * to.re - a.re * to.im));
+  }
+  // Smith: by the ratio of the parts, so that squares neither overflow nor vanish.
+  const bool is_steep = fabs(b.im) > fabs(b.re);
+  const float large = is_steep ? b.im : b.re;
+  const float ratio = large == 0.0f ? 0.0f : (is_steep ? b.re : b.im) / large;
+  const float size = large + (is_steep ? b.re : b.im) * ratio;
+  return is_steep ? complex64_t((a.re * ratio + a.im) / size, (a.im * ratio - a.re) / size)
+                  : complex64_t((a.re + a.im * ratio) / size, (a.im - a.re * ratio) / size);
 }
 inline bool operator==(complex64_t a, complex64_t b) { return a.re == b.re && a.im == b.im; }
 inline bool operator!=(complex64_t a, complex64_t b) { return !(a == b); }
@@ -58,11 +66,36 @@ inline complex64_t sign_of(complex64_t a) {
   return size == 0.0f ? a : complex64_t(a.re / size, a.im / size);
 }
 
-inline complex64_t exp(complex64_t a) {
-  const float size = exp(a.re);
-  return a.im == 0.0f ? complex64_t(size, a.im) : complex64_t(size * cos(a.im), size * sin(a.im));
+// Products with sines and cosines: those that are 0 stay so beside infinity, and where the exponential
+// alone overflows its root is multiplied twice.
+constant constexpr float kLargeExponent = 80.0f;
+inline float exp_times(float x, float factor) {
+  const float root = exp(0.5f * x);
+  return factor == 0.0f        ? factor
+         : x > kLargeExponent  ? root * factor * root
+         : x == -INFINITY      ? copysign(0.0f, factor)
+                               : exp(x) * factor;
 }
-inline complex64_t log(complex64_t a) { return complex64_t(log(magnitude(a)), atan2(a.im, a.re)); }
+inline float cosh_times(float x, float factor) {
+  return fabs(x) > kLargeExponent ? exp_times(fabs(x), 0.5f * factor) : factor == 0.0f ? factor : cosh(x) * factor;
+}
+inline float sinh_times(float x, float factor) {
+  const float turned = x < 0.0f ? -factor : factor;
+  return x == 0.0f                    ? (factor < 0.0f ? -x : x)
+         : fabs(x) > kLargeExponent   ? exp_times(fabs(x), 0.5f * turned)
+         : factor == 0.0f             ? turned
+                                      : sinh(x) * factor;
+}
+
+inline complex64_t exp(complex64_t a) {
+  return a.im == 0.0f ? complex64_t(exp(a.re), a.im)
+                      : complex64_t(exp_times(a.re, cos(a.im)), exp_times(a.re, sin(a.im)));
+}
+inline complex64_t log(complex64_t a) {
+  const bool is_large = max(fabs(a.re), fabs(a.im)) > 1e38f;
+  const float size = log(magnitude(is_large ? complex64_t(0.5f * a.re, 0.5f * a.im) : a));
+  return complex64_t(is_large ? size + 0.693147181f : size, atan2(a.im, a.re));
+}
 inline complex64_t log2(complex64_t a) {
   const complex64_t natural = log(a);
   return complex64_t(natural.re * 1.44269504f, natural.im * 1.44269504f);
@@ -91,10 +124,18 @@ inline complex64_t log_add_exp(complex64_t a, complex64_t b) {
   const complex64_t low = a.re >= b.re ? b : a;
   return isinf(high.re) ? high : high + log_one_plus(exp(low - high));
 }
-inline complex64_t sin(complex64_t a) { return complex64_t(sin(a.re) * cosh(a.im), cos(a.re) * sinh(a.im)); }
-inline complex64_t cos(complex64_t a) { return complex64_t(cos(a.re) * cosh(a.im), -sin(a.re) * sinh(a.im)); }
-inline complex64_t sinh(complex64_t a) { return complex64_t(sinh(a.re) * cos(a.im), cosh(a.re) * sin(a.im)); }
-inline complex64_t cosh(complex64_t a) { return complex64_t(cosh(a.re) * cos(a.im), sinh(a.re) * sin(a.im)); }
+inline complex64_t sin(complex64_t a) {
+  return complex64_t(cosh_times(a.im, sin(a.re)), sinh_times(a.im, cos(a.re)));
+}
+inline complex64_t cos(complex64_t a) {
+  return complex64_t(cosh_times(a.im, cos(a.re)), -sinh_times(a.im, sin(a.re)));
+}
+inline complex64_t sinh(complex64_t a) {
+  return complex64_t(sinh_times(a.re, cos(a.im)), cosh_times(a.re, sin(a.im)));
+}
+inline complex64_t cosh(complex64_t a) {
+  return complex64_t(cosh_times(a.re, cos(a.im)), sinh_times(a.re, sin(a.im)));
+}
 inline complex64_t tanh(complex64_t a) {
   const float size = fabs(a.re);
   if (!(size > 20.0f)) {
@@ -109,35 +150,61 @@ inline complex64_t tan(complex64_t a) {
   return complex64_t(turned.im, -turned.re);
 }
 inline complex64_t sqrt(complex64_t a) {
-  const float size = magnitude(a);
+  if (isinf(a.im)) {
+    return complex64_t(INFINITY, a.im);
+  }
+  // A quarter of what is large: its size does not overflow, and its root is the half.
+  const bool is_large = max(fabs(a.re), fabs(a.im)) > 1e38f;
+  const complex64_t part = is_large ? complex64_t(0.25f * a.re, 0.25f * a.im) : a;
+  const float size = magnitude(part);
   if (size == 0.0f) {
     return complex64_t(0.0f, a.im);
   }
-  const float re = sqrt(0.5f * (size + fabs(a.re)));
-  const float im = 0.5f * fabs(a.im) / re;
-  return a.re >= 0.0f ? complex64_t(re, copysign(im, a.im)) : complex64_t(im, copysign(re, a.im));
+  const float root = sqrt(0.5f * (size + fabs(part.re)));
+  const float other = 0.5f * fabs(part.im) / root;
+  const float high = is_large ? 2.0f * root : root;
+  const float low = is_large ? 2.0f * other : other;
+  return a.re >= 0.0f ? complex64_t(high, copysign(low, a.im)) : complex64_t(low, copysign(high, a.im));
 }
 // Kahan: Branch cuts for complex elementary functions.
 inline complex64_t asin(complex64_t a) {
+  if (is_infinite(a)) {
+    const complex64_t to = direction(a);
+    return complex64_t(atan2(to.re, fabs(to.im)), copysign(INFINITY, a.im));
+  }
   const complex64_t below = sqrt(complex64_t(1.0f - a.re, -a.im));
   const complex64_t above = sqrt(complex64_t(1.0f + a.re, a.im));
   return complex64_t(atan2(a.re, below.re * above.re - below.im * above.im),
                      asinh(below.re * above.im - below.im * above.re));
 }
 inline complex64_t acos(complex64_t a) {
+  if (is_infinite(a)) {
+    const complex64_t to = direction(a);
+    return complex64_t(atan2(fabs(to.im), to.re), copysign(INFINITY, -a.im));
+  }
   const complex64_t below = sqrt(complex64_t(1.0f - a.re, -a.im));
   const complex64_t above = sqrt(complex64_t(1.0f + a.re, a.im));
   return complex64_t(2.0f * atan2(below.re, above.re), asinh(above.re * below.im - above.im * below.re));
 }
 inline complex64_t acosh(complex64_t a) {
+  if (is_infinite(a)) {
+    const complex64_t to = direction(a);
+    return complex64_t(INFINITY, atan2(to.im, to.re));
+  }
   const complex64_t below = sqrt(complex64_t(a.re - 1.0f, a.im));
   const complex64_t above = sqrt(complex64_t(a.re + 1.0f, a.im));
   return complex64_t(asinh(below.re * above.re + below.im * above.im), 2.0f * atan2(below.im, above.re));
 }
 inline complex64_t atanh(complex64_t a) {
+  if (is_infinite(a)) {
+    return complex64_t(copysign(0.0f, a.re), isnan(a.im) ? a.im : copysign(M_PI_2_F, a.im));
+  }
   const float size = fabs(a.re);
   const float rest = 1.0f - size;
-  const float re = 0.25f * log_one_plus(4.0f * size / (rest * rest + a.im * a.im));
+  // So near to 1 that the square of the distance vanishes.
+  const float distance = magnitude(complex64_t(rest, a.im));
+  const float re = distance < 1e-9f ? 0.5f * (0.693147181f - log(distance))
+                                    : 0.25f * log_one_plus(4.0f * size / (rest * rest + a.im * a.im));
   return complex64_t(copysign(re, a.re), 0.5f * atan2(2.0f * a.im, rest * (1.0f + size) - a.im * a.im));
 }
 inline complex64_t asinh(complex64_t a) {

@@ -129,6 +129,61 @@ TEST_CASE("tangents of large complex numbers do not overflow") {
   check_complex(tanh(array({Complex(INFINITY, INFINITY)})), {std::complex<double>(1, 0)}, 0);
 }
 
+TEST_CASE("functions of large complex numbers do not overflow before their results do") {
+  const std::vector<Complex> waves = {{0.785F, 89.6F}, {-0.785F, -89.6F}, {1.5F, 88}, {3, -20}};
+  check_complex(sin(array(waves)), each(waves, [](auto z) { return std::sin(z); }), 64);
+  check_complex(cos(array(waves)), each(waves, [](auto z) { return std::cos(z); }), 64);
+  const std::vector<Complex> turned = {{89.6F, 0.785F}, {-89.6F, -0.785F}, {88, 1.5F}, {-20, 3}};
+  check_complex(sinh(array(turned)), each(turned, [](auto z) { return std::sinh(z); }), 64);
+  check_complex(cosh(array(turned)), each(turned, [](auto z) { return std::cosh(z); }), 64);
+  const std::vector<Complex> steep = {{89, 0.785F}, {-80, 2}, {88, -3}};
+  check_complex(exp(array(steep)), each(steep, [](auto z) { return std::exp(z); }), 64);
+
+  const std::vector<Complex> large = {{3e38F, 0}, {-3e38F, 1},       {3e38F, -3e38F},
+                                      {0, 2e38F}, {1e-30F, -1e-30F}, {-4, 0}};
+  check_complex(sqrt(array(large)), each(large, [](auto z) { return std::sqrt(z); }), 8);
+  check_complex(log(array(large)), each(large, [](auto z) { return std::log(z); }), 8);
+  const std::vector<Complex> near_one = {{1, 1e-30F}, {-1, -1e-12F}, {1, 1e-5F}, {0.5F, 0.25F}};
+  check_complex(arctanh(array(near_one)), each(near_one, [](auto z) { return std::atanh(z); }), 8);
+}
+
+TEST_CASE("quotients of very small and very large complex numbers keep their digits") {
+  const std::vector<Complex> values = {{1e-38F, 3e-38F}, {2e38F, 1e38F}, {0, -1e-38F}, {5, 1e-38F}};
+  check_complex(divide(array(values), array(values)), std::vector<std::complex<double>>(4, 1), 4);
+  const array far({Complex(INFINITY, 2), Complex(-3, -INFINITY)});
+  check_complex(divide(array(Complex(5, -6)), far), std::vector<std::complex<double>>(2, 0), 0);
+}
+
+TEST_CASE("infinite complex numbers have the roots, angles and waves of their directions") {
+  const auto check_parts = [](const array& result, float re, float im) {
+    const auto got = result.item<Complex>();
+    CHECK(got.real() == doctest::Approx(re));
+    CHECK(got.imag() == doctest::Approx(im));
+  };
+  static constexpr float kInfinite = std::numeric_limits<float>::infinity();
+  constexpr float kRight = 1.57079633F;
+  const array up(Complex(0, kInfinite));
+  const array left(Complex(-kInfinite, 1));
+  const auto check_infinite = [](float part) { CHECK(part == kInfinite); };
+
+  check_infinite(sqrt(up).item<Complex>().real());
+  check_infinite(sqrt(up).item<Complex>().imag());
+  check_infinite(sqrt(left).item<Complex>().imag());
+  CHECK(sqrt(left).item<Complex>().real() == 0);
+  CHECK(arcsin(up).item<Complex>().real() == 0);
+  check_infinite(arcsin(up).item<Complex>().imag());
+  CHECK(arccos(left).item<Complex>().real() == doctest::Approx(2 * kRight));
+  check_infinite(arccosh(left).item<Complex>().real());
+  CHECK(arccosh(left).item<Complex>().imag() == doctest::Approx(2 * kRight));
+  check_parts(arctanh(up), 0, kRight);
+  check_parts(arctan(left), -kRight, 0);
+  check_infinite(cos(up).item<Complex>().real());
+  CHECK(cos(up).item<Complex>().imag() == 0);
+  check_infinite(sin(up).item<Complex>().imag());
+  CHECK(sin(up).item<Complex>().real() == 0);
+  check_parts(exp(array(Complex(-kInfinite, kInfinite))), 0, 0);
+}
+
 TEST_CASE("exp(z) - 1 and log(1 + z) keep their digits near zero") {
   const std::vector<Complex> values = {{1e-6F, 0},   {0, 1e-6F}, {-1e-6F, 2e-7F}, {1e-3F, -1e-3F},
                                        {0.3F, 0.2F}, {2, 1},     {-0.5F, 3}};
