@@ -196,9 +196,10 @@ array normal(const Shape& shape,
   if (dtype == Dtype::Complex64) {
     Shape parts = shape;
     parts.push_back(2);
-    // The mean is real; both parts have the deviation.
+    // The mean is real; both parts together have the deviation.
+    const float of_part = deviation * std::sqrt(0.5F);
     const array samples =
-        view(normal(parts, Dtype::Float32, 0, deviation, key, s), Dtype::Complex64, s);
+        view(normal(parts, Dtype::Float32, 0, of_part, key, s), Dtype::Complex64, s);
     return add(squeeze(samples, -1, s), array(mean), s);
   }
   expect_floating("normal", dtype);

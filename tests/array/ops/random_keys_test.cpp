@@ -183,12 +183,13 @@ TEST_CASE("normal numbers have their mean and deviation, and tails") {
   CHECK(mean_of({each.begin() + 10000, each.end()}) == doctest::Approx(10).epsilon(0.01));
 }
 
-TEST_CASE("complex normal numbers have two parts") {
+TEST_CASE("complex normal numbers have two parts, which share the deviation as MLX has it") {
   const array z = keyed::normal({10000}, Dtype::Complex64, 1, 2, keyed::key(1));
   CHECK(z.dtype() == Dtype::Complex64);
   CHECK(z.shape() == Shape{10000});
   CHECK(mean_of(floats(real(z))) == doctest::Approx(1).epsilon(0.1));
-  CHECK(deviation_of(floats(imag(z))) == doctest::Approx(2).epsilon(0.05));
+  CHECK(deviation_of(floats(real(z))) == doctest::Approx(std::sqrt(2.0)).epsilon(0.05));
+  CHECK(deviation_of(floats(imag(z))) == doctest::Approx(std::sqrt(2.0)).epsilon(0.05));
 }
 
 TEST_CASE("truncated normal numbers stay between their ends") {

@@ -47,7 +47,7 @@ PEWTER_EXPORT array uniform(const Shape& shape,
                             const Key& key = std::nullopt,
                             StreamOrDevice s = {});
 
-/// With that mean and standard deviation; `complex64` has both parts so.
+/// With that mean and standard deviation, of which each part of `complex64` has 1 / sqrt(2).
 PEWTER_EXPORT array normal(const Shape& shape,
                            Dtype dtype = Dtype::Float32,
                            float mean = 0,
