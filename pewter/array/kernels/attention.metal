@@ -49,9 +49,9 @@ kernel void attend(const device T* queries [[buffer(0)]],
   keys += group.z * p.key_strides[0] + head * p.key_strides[1];
   values += group.z * p.value_strides[0] + head * p.value_strides[1];
   out += ((ulong(group.z) * groups.y + group.y) * groups.x + group.x) * p.value_width;
-  // The last query sees all keys.
+  // The last query sees all keys. One that sees none takes all of them alike.
   const int seen = p.is_causal != 0 ? int(p.keys) - int(p.queries) + int(group.x) + 1 : int(p.keys);
-  const uint count = uint(max(seen, 0));
+  const uint count = seen > 0 ? uint(seen) : p.keys;
 
   const uint whole = p.width / 32 * 32;
   const uint last = whole + lane;
@@ -66,7 +66,7 @@ kernel void attend(const device T* queries [[buffer(0)]],
     }
     product = lanes_sum(product) * p.scale;
     if (lane == 0) {
-      weights[j] = product;
+      weights[j] = seen > 0 ? product : 0.0f;
     }
   }
   simdgroup_barrier(mem_flags::mem_threadgroup);

@@ -204,7 +204,8 @@ array causal_mask(std::int64_t queries, std::int64_t keys, const StreamOrDevice&
 
 array masked(const array& scores, const array& mask, const StreamOrDevice& s) {
   if (mask.dtype() == Dtype::Bool) {
-    return where(mask, scores, array(-std::numeric_limits<float>::infinity(), scores.dtype()), s);
+    // Not infinite: a query that may look at nothing takes all values alike.
+    return where(mask, scores, array(std::numeric_limits<float>::lowest(), scores.dtype()), s);
   }
   return add(scores, astype(mask, scores.dtype(), s), s);
 }

@@ -2,6 +2,7 @@
 #include <pewter/fast.h>
 #include <pewter/ops.h>
 
+#include <cstdint>
 #include <limits>
 #include <stdexcept>
 
@@ -37,6 +38,24 @@ TEST_CASE("attention without anything to compare is the mean of the values") {
   const array none = zeros({1, 1, 2, 0});
   const array values = reshape(array({1.0F, 2.0F, 3.0F, 6.0F}), {1, 1, 2, 2});
   check_close(fast::scaled_dot_product_attention(none, none, values, 1), {2, 4, 2, 4}, 1);
+}
+
+TEST_CASE("a query that may look at no key gets the mean of the values, not NaN") {
+  const array keys = reshape(array({1.0F, 2.0F}), {1, 1, 2, 1});
+  const array values = reshape(array({2.0F, 4.0F}), {1, 1, 2, 1});
+  for (const std::int64_t queries : {3, 40}) {
+    CAPTURE(queries);
+    const array x = ones({1, 1, queries, 1});
+    const auto causal =
+        read(fast::scaled_dot_product_attention(x, keys, values, 1, "causal").slice(0, 3, 2));
+    const auto masked = read(fast::scaled_dot_product_attention(x, keys, values, 1, "",
+                                                                zeros({queries, 2}, Dtype::Bool)));
+
+    CHECK(causal.front() == doctest::Approx(3));
+    CHECK(causal[1] == doctest::Approx(queries == 3 ? 2 : 3));
+    CHECK(masked.front() == doctest::Approx(3));
+    CHECK(masked.back() == doctest::Approx(3));
+  }
 }
 
 TEST_CASE("a base of rotary positions that has no logarithm is refused") {

@@ -39,7 +39,7 @@ PEWTER_EXPORT array rope(const array& x,
                          StreamOrDevice s = {});
 /// softmax(scale * q @ transpose(k) + mask) @ v for arrays of shape (batch, heads, length, dim). k
 /// and v may have fewer heads, a divisor of q's. `mask_mode` is "" or "causal"; `mask` is bool
-/// (false: left out) or added.
+/// (false: left out) or added. A query for which all keys are left out gets the mean of the values.
 PEWTER_EXPORT array scaled_dot_product_attention(const array& queries,
                                                  const array& keys,
                                                  const array& values,
