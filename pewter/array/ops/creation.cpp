@@ -93,6 +93,14 @@ std::uint64_t progression_count(double start, double stop, double step) {
   return static_cast<std::uint64_t>(count);
 }
 
+/// Without its fraction, and modulo 2^64, as kernels count.
+std::int64_t whole(double number) {
+  constexpr double kMost = 0x1p64 - 2048;
+  return number < 0
+             ? static_cast<std::int64_t>(std::max(number, -0x1p63))
+             : static_cast<std::int64_t>(static_cast<std::uint64_t>(std::min(number, kMost)));
+}
+
 array from_number(Shape shape, double number, Dtype dtype, StreamOrDevice s) {
   return full(std::move(shape), array(number, dtype), dtype, s);
 }
@@ -153,15 +161,11 @@ array arange(double start, double stop, double step, Dtype dtype, StreamOrDevice
   progression.count = progression_count(start, stop, step);
   progression.start = static_cast<float>(start);
   progression.step = static_cast<float>(step);
-  progression.whole_start = static_cast<std::int64_t>(start);
-  progression.whole_step = static_cast<std::int64_t>(step);
+  progression.whole_start = whole(start);
+  // The first two numbers lose their fractions and tell the step, as NumPy and MLX have it.
   const bool is_whole = std::trunc(start) == start && std::trunc(step) == step;
-  const std::uint32_t stream = ops::stream_number(s);
-  if (dtype < Dtype::Float16 && !is_whole) {
-    return ops::convert(ProgressionPrimitive::make(progression, Dtype::Float32, stream), dtype,
-                        stream);
-  }
-  return ProgressionPrimitive::make(progression, dtype, stream);
+  progression.whole_step = is_whole ? whole(step) : whole(start + step) - whole(start);
+  return ProgressionPrimitive::make(progression, dtype, ops::stream_number(s));
 }
 
 array arange(int stop, StreamOrDevice s) {

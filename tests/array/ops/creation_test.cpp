@@ -45,3 +45,12 @@ TEST_CASE("a range up to a fraction keeps it") {
   CHECK(arange(2.5F).dtype() == Dtype::Float32);
   CHECK(arange(3).dtype() == Dtype::Int32);
 }
+
+TEST_CASE("ranges of whole numbers go in the step between the first two, as NumPy has them") {
+  CHECK(read(arange(0.0, 10.0, 2.5, Dtype::Int32)) == std::vector<double>{0, 2, 4, 6});
+  CHECK(read(arange(0.5, 4.0, 1.0, Dtype::UInt8)) == std::vector<double>{0, 1, 2, 3});
+  CHECK(read(arange(0x1p53, 0x1p53 + 4, 1.0, Dtype::Int64)) ==
+        std::vector<double>{0x1p53, 0x1p53 + 1, 0x1p53 + 2, 0x1p53 + 3});
+  CHECK(arange(1e19, 1.2e19, 1e18, Dtype::UInt64).to_vector<std::uint64_t>() ==
+        std::vector<std::uint64_t>{10'000'000'000'000'000'000U, 11'000'000'000'000'000'000U});
+}

@@ -33,7 +33,8 @@ PEWTER_EXPORT array zeros(const Shape& shape, Dtype dtype = Dtype::Float32, Stre
 PEWTER_EXPORT array ones(const Shape& shape, Dtype dtype = Dtype::Float32, StreamOrDevice s = {});
 PEWTER_EXPORT array zeros_like(const array& a, StreamOrDevice s = {});
 PEWTER_EXPORT array ones_like(const array& a, StreamOrDevice s = {});
-/// From `start` up to but not `stop`. Throws for a step of 0 and more than 2^31 elements.
+/// From `start` up to but not `stop`; whole numbers in the step between the first two. Throws for a
+/// step of 0 and more than 2^31 elements.
 PEWTER_EXPORT array arange(double start,
                            double stop,
                            double step = 1,
