@@ -343,6 +343,21 @@ TEST_CASE("metal_kernel: complex numbers have the usual operators") {
   }
 }
 
+TEST_CASE(
+    "metal_kernel: quotients of very small and very large complex numbers keep their digits") {
+  using Complex = std::complex<float>;
+  const auto kernel = metal_kernel("quotient", {"a"}, {"out"}, R"(
+      uint i = thread_position_in_grid.x;
+      out[i] = a[i] / a[i];)");
+  const array x(std::vector<Complex>{{1e-38F, 3e-38F}, {2e38F, 1e38F}, {0, -1e-38F}});
+  CustomKernelCall call = simple_call({x}, Dtype::Complex64, 3);
+  call.grid = {3, 1, 1};
+
+  for (const Complex quotient : kernel(call)[0].to_vector<Complex>()) {
+    CHECK(std::abs(quotient - Complex(1)) < 1e-6F);
+  }
+}
+
 TEST_CASE("a compiled function repeats views, reductions and captured arrays") {
   const array captured({10.0F, 20.0F, 30.0F});
   const ArrayFunction function = compile([&](const std::vector<array>& inputs) {

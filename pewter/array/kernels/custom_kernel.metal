@@ -19,12 +19,13 @@ inline complex64_t operator*(complex64_t a, complex64_t b) {
   return complex64_t(a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real);
 }
 inline complex64_t operator/(complex64_t a, complex64_t b) {
-  // Scaled by the larger part, so that squares do not overflow.
-  const float scale = 1.0f / max(fabs(b.real), fabs(b.imag));
-  const float real = b.real * scale;
-  const float imag = b.imag * scale;
-  const float over = scale / (real * real + imag * imag);
-  return complex64_t((a.real * real + a.imag * imag) * over, (a.imag * real - a.real * imag) * over);
+  // Smith: by the ratio of the parts, so that squares neither overflow nor vanish.
+  const bool is_steep = fabs(b.imag) > fabs(b.real);
+  const float large = is_steep ? b.imag : b.real;
+  const float ratio = large == 0.0f ? 0.0f : (is_steep ? b.real : b.imag) / large;
+  const float size = large + (is_steep ? b.real : b.imag) * ratio;
+  return is_steep ? complex64_t((a.real * ratio + a.imag) / size, (a.imag * ratio - a.real) / size)
+                  : complex64_t((a.real + a.imag * ratio) / size, (a.imag - a.real * ratio) / size);
 }
 inline complex64_t operator+(complex64_t a) { return a; }
 inline bool operator==(complex64_t a, complex64_t b) { return a.real == b.real && a.imag == b.imag; }
