@@ -25,7 +25,7 @@ struct Layout {
   std::int64_t to_strides[kMaxAxes];
 };
 
-Layout joined(const Shape& shape, const Strides& from, const Strides& to) {
+Layout joined(const char* origin, const Shape& shape, const Strides& from, const Strides& to) {
   Layout layout = {};
   std::fill(std::begin(layout.lengths), std::end(layout.lengths), 1U);
   std::size_t count = 0;
@@ -44,9 +44,10 @@ Layout joined(const Shape& shape, const Strides& from, const Strides& to) {
     }
     if (count == kMaxAxes) {
       throw std::invalid_argument(
-          fmt::format("[copy] the shape {} has more than {} axes that cannot be joined",
+          fmt::format("[{}] the shape {} has more than {} axes that cannot be joined", origin,
                       graph::to_text(shape), kMaxAxes));
     }
+    graph::expect_dispatchable(origin, shape[axis]);
     layout.lengths[count] = static_cast<std::uint32_t>(shape[axis]);
     layout.from_strides[count] = from[axis];
     layout.to_strides[count] = to[axis];
@@ -62,6 +63,16 @@ Layout joined(const Shape& shape, const Strides& from, const Strides& to) {
 
 }  // namespace
 
+void expect_copyable(const char* origin,
+                     const Shape& shape,
+                     const Strides& from,
+                     const Strides& to) {
+  const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  if (!is_empty) {
+    static_cast<void>(joined(origin, shape, from, to));
+  }
+}
+
 void encode_copy(runtime::Stream& stream,
                  const graph::Node& from,
                  const graph::Node& to,
@@ -70,7 +81,7 @@ void encode_copy(runtime::Stream& stream,
   if (from.size == 0) {
     return;
   }
-  const Layout layout = joined(from.shape, from.strides, strides);
+  const Layout layout = joined("copy", from.shape, from.strides, strides);
   const std::size_t bytes = size_of(from.dtype);
   const bool by_rows = layout.from_strides[0] == 1 && layout.to_strides[0] == 1;
   const auto kernel =

@@ -9,6 +9,13 @@
 
 namespace pewter::ops {
 
+/// Throws std::invalid_argument for elements that encode_copy() does not copy from the one strides
+/// to the other: operations call it before anything is computed.
+void expect_copyable(const char* origin,
+                     const Shape& shape,
+                     const Strides& from,
+                     const Strides& to);
+
 /// Encodes a copy of all elements of `from` into the memory of `to`, at `strides` from `offset`
 /// elements behind its first. Both have memory and the same type; `from` may be a constant.
 void encode_copy(runtime::Stream& stream,

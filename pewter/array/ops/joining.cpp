@@ -119,9 +119,13 @@ array concatenate(const std::vector<array>& arrays, int axis, StreamOrDevice s) 
     shape[position] += a.shape()[position];
     inputs.push_back(ops::viewable(ops::convert(a, dtype, stream)).node_pointer());
   }
-  return array(graph::make_computed(
+  auto made = graph::make_computed(
       std::move(shape), dtype, std::make_shared<ConcatenatePrimitive>(static_cast<int>(position)),
-      std::move(inputs), stream));
+      std::move(inputs), stream);
+  for (const graph::NodePointer& input : made->inputs) {
+    ops::expect_copyable("concatenate", input->shape, input->strides, made->strides);
+  }
+  return array(std::move(made));
 }
 
 array stack(const std::vector<array>& arrays, int axis, StreamOrDevice s) {
@@ -180,12 +184,15 @@ array slice_update(const array& a,
   frame->size = a.size();
   frame->dtype = a.dtype();
   const array region = slice(array(std::move(frame)), start, stop, strides, s);
-  const array value = broadcast_to(ops::convert(update, a.dtype(), stream), region.shape(), s);
-  return array(graph::make_computed(
-      a.shape(), a.dtype(),
-      std::make_shared<UpdatePrimitive>(
-          Region{region.shape(), region.strides(), region.node().offset}),
-      {ops::viewable(a).node_pointer(), ops::viewable(value).node_pointer()}, stream));
+  const array before = ops::viewable(a);
+  const array value =
+      ops::viewable(broadcast_to(ops::convert(update, a.dtype(), stream), region.shape(), s));
+  ops::expect_copyable("slice_update", a.shape(), before.strides(), graph::row_strides(a.shape()));
+  ops::expect_copyable("slice_update", region.shape(), value.strides(), region.strides());
+  return array(graph::make_computed(a.shape(), a.dtype(),
+                                    std::make_shared<UpdatePrimitive>(Region{
+                                        region.shape(), region.strides(), region.node().offset}),
+                                    {before.node_pointer(), value.node_pointer()}, stream));
 }
 
 array slice_update(

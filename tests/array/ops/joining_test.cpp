@@ -69,3 +69,23 @@ TEST_CASE("diagonals that are not there are empty, those that cannot be are refu
                        std::invalid_argument);
   CHECK_THROWS_AS(diag(arange(3), INT_MAX), std::invalid_argument);
 }
+
+TEST_CASE(
+    "axes that kernels cannot copy are refused when arrays are joined, not when they are read") {
+  const array x = zeros(Shape(11, 2));
+  const array turned = transpose(x, {10, 0, 9, 1, 8, 2, 7, 3, 6, 4, 5});
+  CHECK_THROWS_WITH_AS(concatenate({turned, turned}, 5),
+                       "[concatenate] the shape [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2] has more than 8 "
+                       "axes that cannot be joined",
+                       std::invalid_argument);
+  CHECK_THROWS_AS(slice_update(x, turned, Shape(11, 0), Shape(11, 2)), std::invalid_argument);
+  CHECK_THROWS_AS(slice_update(turned, array(1.0F), Shape(11, 0), Shape(11, 1)),
+                  std::invalid_argument);
+
+  const array wide = broadcast_to(array(true), {1LL << 32});
+  CHECK_THROWS_WITH_AS(concatenate({wide, wide}, 0),
+                       "[concatenate] 4294967296 elements side by side; kernels run over up to "
+                       "4294966271, so do it in parts",
+                       std::invalid_argument);
+  CHECK(concatenate({x, x}, 3).shape()[3] == 4);
+}
