@@ -8,19 +8,39 @@
 #include <algorithm>
 #include <utility>
 
+#include "pewter/base/float_environment.h"
+
 namespace pewter {
+namespace {
+
+/// Blocks the program's signals for the calling thread, and so for the threads that it starts.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) {
+      sigdelset(&blocked, signal);
+    }
+    pthread_sigmask(SIG_SETMASK, &blocked, &previous_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &previous_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t previous_;
+};
+
+}  // namespace
 
 std::thread start_thread(const char* name, std::function<void()> body) {
-  sigset_t blocked;
-  sigset_t previous;
-  sigfillset(&blocked);
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) {
-    sigdelset(&blocked, signal);
-  }
-  // A thread inherits the mask of the one that starts it.
-  pthread_sigmask(SIG_SETMASK, &blocked, &previous);
-  std::thread thread(std::move(body));
-  pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+  const SignalsBlocked signals_blocked;
+  std::thread thread([body = std::move(body)] {
+    // Inherited too, like the signals.
+    const FloatEnvironment float_environment;
+    body();
+  });
   pthread_setname_np(thread.native_handle(), name);
   return thread;
 }

@@ -9,7 +9,8 @@ namespace pewter {
 /// Starts a thread of the library's own.
 ///
 /// The program's signals are left to the program's threads: all are blocked here but those that an
-/// instruction causes. `name` has at most 15 characters.
+/// instruction causes. Neither does it have the rounding mode or the traps of the thread that starts
+/// it. `name` has at most 15 characters. Throws std::system_error when there is no room for a thread.
 std::thread start_thread(const char* name, std::function<void()> body);
 
 /// The core that the calling thread runs on, if the system tells, and how many there may be.

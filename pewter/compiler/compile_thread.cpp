@@ -28,6 +28,7 @@
 #include <string>
 
 #include "pewter/base/environment.h"
+#include "pewter/base/float_environment.h"
 #include "pewter/base/sanitizer.h"
 #include "pewter/base/signal_chain.h"
 
@@ -257,6 +258,7 @@ void* run_thread(void* argument) {
   current_work = &work;
   work.thread_id.store(static_cast<pid_t>(syscall(SYS_gettid)));
   try {
+    const FloatEnvironment float_environment;
     (*work.body)();
   } catch (const std::exception& exception) {
     work.outcome = Outcome::Exception;

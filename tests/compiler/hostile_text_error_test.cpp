@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cfenv>
 #include <string>
 
 #include "pewter/compiler/compiler.h"
@@ -65,6 +66,18 @@ TEST_CASE(
   CHECK(reason != "");
   CHECK(reason_of(kernel("x[0] = 1;")) == "");
 }
+
+#if defined(__GLIBC__)
+TEST_CASE("a program that traps floating-point errors compiles as any other does") {
+  feenableexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW);
+  const std::string reason =
+      reason_of(kernel("x[0] = as_type<int>(exp(300.0f)); x[1] = as_type<int>(log(0.0f)); "
+                       "x[2] = as_type<int>(sqrt(-1.0f)); x[3] = as_type<int>(sin(INFINITY));"));
+  fedisableexcept(FE_ALL_EXCEPT);
+
+  CHECK(reason == "");
+}
+#endif
 
 TEST_CASE("where Clang crashes behind an error, the error is told first") {
   // The attribute of a statement that cannot be read.

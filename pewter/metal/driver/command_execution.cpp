@@ -5,6 +5,7 @@
 #include <limits>
 #include <string_view>
 
+#include "pewter/base/float_environment.h"
 #include "pewter/base/log.h"
 #include "pewter/metal/driver/command_buffer.h"
 #include "pewter/metal/driver/command_queue.h"
@@ -13,7 +14,6 @@
 #include "pewter/metal/driver/event.h"
 #include "pewter/metal/driver/ns_error.h"
 #include "pewter/metal/driver/texture.h"
-#include "pewter/metal/executor/float_environment.h"
 
 // The part of CommandBuffer that runs on the thread which drives the queue.
 namespace pewter::driver {
@@ -103,7 +103,7 @@ bool only_signals_follow(const Command& command) {
 }  // namespace
 
 CommandBuffer::Progress CommandBuffer::execute(executor::GridRun& run, bool may_yield) {
-  const executor::FloatEnvironment float_environment;
+  const FloatEnvironment float_environment;
   if (!has_begun_) {
     begin();
   }

@@ -4,8 +4,8 @@
 #include <thread>
 
 #include "pewter/base/environment.h"
+#include "pewter/base/float_environment.h"
 #include "pewter/base/log.h"
-#include "pewter/metal/executor/float_environment.h"
 #include "pewter/metal/executor/grid_run.h"
 #include "pewter/metal/executor/process_instance.h"
 

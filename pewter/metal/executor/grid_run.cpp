@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "pewter/base/float_environment.h"
+#include "pewter/base/spin.h"
+#include "pewter/base/float_environment.h"
 #include "pewter/base/spin.h"
 #include "pewter/base/thread.h"
-#include "pewter/metal/executor/float_environment.h"
 #include "pewter/metal/executor/guarded_call.h"
 #include "pewter/metal/executor/kernel_thread.h"
 #include "pewter/metal/executor/thread_state.h"

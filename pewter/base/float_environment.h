@@ -2,10 +2,11 @@
 
 #include <cfenv>
 
-namespace pewter::executor {
+namespace pewter {
 
 /// The default floating-point environment until the end of the scope: results must not depend on
-/// what rounding mode or treatment of denormals the program has set for the thread that helps.
+/// what rounding mode, traps or treatment of denormals the program has set for the thread that
+/// helps.
 class FloatEnvironment {
  public:
 #if defined(__x86_64__)
@@ -38,4 +39,4 @@ class FloatEnvironment {
 #endif
 };
 
-}  // namespace pewter::executor
+}  // namespace pewter
