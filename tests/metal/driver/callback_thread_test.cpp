@@ -8,6 +8,9 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/log_capture.h"
+#include "tests/support/no_threads.h"
+
 namespace pewter::driver::test {
 namespace {
 
@@ -45,6 +48,21 @@ TEST_CASE("functions run on a thread that knows what it is") {
 
   CHECK(is_callback);
   CHECK(!CallbackThread::is_current());
+}
+
+TEST_CASE("when no thread can be started, functions are called by a thread that waits") {
+  CallbackThread thread;
+  const pewter::test::LogCapture log;
+  std::atomic<std::uint32_t> pending = 1;
+
+  {
+    const pewter::test::NoThreads no_threads;
+    thread.call([&] { pending = 0; });
+    thread.help_until_zero(pending);
+  }
+
+  CHECK(log.contains("no thread can be started"));
+  drain(thread);
 }
 
 TEST_CASE("functions that are waiting are called even if the owner goes") {
