@@ -1,13 +1,58 @@
 #include "pewter/runtime/host_work.h"
 
+#include <unistd.h>
+
 #include <Metal/Metal.hpp>
+#include <atomic>
+#include <cstdint>
 #include <stdexcept>
 #include <utility>
 
+#include "pewter/base/float_environment.h"
+#include "pewter/base/worker_pool.h"
 #include "pewter/runtime/autorelease_scope.h"
 #include "pewter/runtime/device.h"
 
 namespace pewter::runtime {
+namespace {
+
+// Who works raises the count and then reads the flag, the end does it the other way round: one of
+// the two sees the other.
+constinit std::atomic<std::uint32_t> running = 0;
+constinit std::atomic<bool> has_program_ended = false;
+
+void leave() {
+  running.fetch_sub(1);
+  running.notify_all();
+}
+
+/// Once the program has ended, the thread stays here for as long as the process lasts.
+void run(const std::function<void()>& work) {
+  running.fetch_add(1);
+  if (has_program_ended.load()) {
+    leave();
+    while (true) {
+      pause();
+    }
+  }
+  {
+    const FloatEnvironment float_environment;
+    work();
+  }
+  leave();
+}
+
+/// Called after the destructors of static objects, and before those of libraries that were loaded
+/// later, which the host may be computing with.
+[[gnu::destructor]] void end_with_program() {
+  has_program_ended.store(true);
+  // A forked child has the count, but not the threads.
+  if (!in_bad_fork()) {
+    wait_until_zero(running);
+  }
+}
+
+}  // namespace
 
 void encode_host_work(Stream& stream,
                       std::span<const Buffer> reads,
@@ -25,7 +70,7 @@ void encode_host_work(Stream& stream,
     }
     stream.use(writes, Access::Write);
     stream.compute_on_completion([work = std::move(work), done] {
-      work();
+      run(work);
       done->setSignaledValue(1);
     });
   }

@@ -83,6 +83,18 @@ void end_while_compiling() {
   print("last", std::to_string(last.to_vector<float>()[0]));
 }
 
+/// Leaves products of matrices in flight.
+void end_while_multiplying() {
+  static std::vector<array> products;
+  const array a = ones({600, 600});
+  eval(a);
+  for (int i = 0; i < 10; ++i) {
+    products.push_back(matmul(a, a + static_cast<float>(i)));
+    async_eval(products.back());
+  }
+  products.front().to_vector<float>();
+}
+
 /// Every bit of the elements, one number for 1000 of them.
 std::string bits_of(const array& a) {
   std::string text;
@@ -316,6 +328,8 @@ int main(int count, char** arguments) {
     compute_known_operations();
   } else if (scenario == "end_while_compiling") {
     end_while_compiling();
+  } else if (scenario == "end_while_multiplying") {
+    end_while_multiplying();
   } else if (scenario == "compute") {
     compute();
   } else if (scenario == "multiply_matrices") {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <cfenv>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -308,6 +309,25 @@ TEST_CASE("work of the host runs in the order of its stream, wherever it runs") 
     REQUIRE(work.values()[1023] == 12);
     REQUIRE(work.values()[0] == 15);
   }
+}
+
+TEST_CASE("work of the host does not round as the thread that waits for it does") {
+  const Work work;
+  const auto stream = Stream::create();
+  const auto rounds_to_nearest = [] {
+    volatile float one = 1;
+    return one + 1e-9F == 1;
+  };
+  bool is_nearest_there = false;
+
+  std::fesetround(FE_UPWARD);
+  encode_host_work(*stream, {}, work.buffer, [&] { is_nearest_there = rounds_to_nearest(); });
+  stream->synchronize();
+  const bool is_nearest_here = rounds_to_nearest();
+  std::fesetround(FE_TONEAREST);
+
+  CHECK(is_nearest_there);
+  CHECK_FALSE(is_nearest_here);
 }
 
 TEST_CASE("work of the host runs without anybody who waits") {
