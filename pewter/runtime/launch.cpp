@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -21,6 +22,7 @@ namespace {
 // The most that Metal copies into a command buffer.
 constexpr std::size_t kMaxInlineBytes = 4096;
 constexpr std::size_t kMaxBufferIndex = 30;
+constexpr std::uint64_t kNoElements = 0;
 
 std::runtime_error failure(const ShaderKernel& kernel, const std::string& reason) {
   return std::runtime_error(fmt::format("[mps::compile_shader] {}: {}", kernel.name, reason));
@@ -160,8 +162,12 @@ void use_buffers(Stream& stream, const std::vector<KernelArgument>& arguments) {
 }
 
 void bind(MTL::ComputeCommandEncoder& encoder, const KernelArgument& argument, std::size_t index) {
-  if (const auto* buffer = std::get_if<BufferArgument>(&argument)) {
+  const auto* buffer = std::get_if<BufferArgument>(&argument);
+  if (buffer != nullptr && buffer->buffer) {
     encoder.setBuffer(buffer->buffer.metal(), buffer->offset, index);
+  } else if (buffer != nullptr) {
+    // An array without elements has no memory, and a kernel that is given one may run all the same.
+    encoder.setBytes(&kNoElements, sizeof(kNoElements), index);
   } else if (const auto* bytes = std::get_if<BytesArgument>(&argument)) {
     encoder.setBytes(bytes->bytes.data(), bytes->bytes.size(), index);
   }

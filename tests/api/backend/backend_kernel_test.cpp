@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <stdexcept>
@@ -131,6 +132,18 @@ TEST_CASE("backend 9: functions that do not throw are kernels as others are") {
   const auto outcome = MetalBackend().execute_kernel(half_of, {1}, {1}, 3.0F);
   CHECK(outcome.success);
   CHECK(outcome.result.as_number() == 1.5);
+}
+
+TEST_CASE("backend 9: function objects may change themselves") {
+  MetalBackend backend;
+  const array a = backend.copy_to_device(HostArray{1.0F});
+  const Kernel counts = [calls = 0](const array& /*x*/) mutable { return ++calls; };
+  const Kernel counts_any = [calls = 0](const auto& /*x*/) mutable { return ++calls; };
+
+  for (int call = 1; call <= 3; ++call) {
+    CHECK(backend.execute_kernel(counts, {}, {}, a).result.as_integer() == call);
+    CHECK(backend.execute_kernel(counts_any, {}, {}, a).result.as_integer() == call);
+  }
 }
 
 TEST_CASE("backend 10: what a kernel throws is the error of the result") {
@@ -353,6 +366,23 @@ TEST_CASE("backend 14: host arrays that a kernel only reads keep their digits, a
 
   CHECK(a.at<double>({0}) == 0.1);
   CHECK(out.at<float>({0}) == doctest::Approx(0.2));
+}
+
+TEST_CASE("backend 14: a kernel may be given arrays without elements") {
+  MetalBackend backend;
+  const Kernel count = backend.compile_kernel(R"(
+    kernel void count(device const float* values, device uint* counts, constant uint& length,
+                      uint i [[thread_position_in_grid]]) {
+      counts[i] = length > 0 ? uint(values[0]) : 7;
+    })",
+                                              "count");
+  const array counts = backend.allocate({4}, HostDtype::UInt32);
+  const array nothing = backend.allocate({0}, HostDtype::Float32);
+
+  const auto outcome = backend.execute_kernel(count, {2}, {2}, nothing, counts, 0);
+
+  CHECK(outcome.success);
+  CHECK(counts.to_vector<std::uint32_t>() == std::vector<std::uint32_t>{7, 7, 7, 7});
 }
 
 TEST_CASE("backend 14: text that does not compile and kernels that are not there are reported") {

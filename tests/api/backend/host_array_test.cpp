@@ -4,6 +4,7 @@
 
 #include <complex>
 #include <limits>
+#include <utility>
 
 #include "tests/api/backend/backend_support.h"
 
@@ -48,6 +49,17 @@ TEST_CASE("handles and views share their elements, copies do not") {
   CHECK(x.at<double>({-1, -1}) == -1);
   CHECK(copy.at<double>({1, 2}) == 5);
   CHECK(x.transposed().copy().to_vector<double>() == std::vector<double>{0, 3, 1, 4, 2, -1});
+}
+
+TEST_CASE("a handle that was moved, also to itself, is what it was") {
+  HostArray values{1.0F, 2.0F, 3.0F};
+  HostArray& same = values;
+
+  values = std::move(same);
+  const HostArray moved = std::move(values);
+
+  CHECK(moved.is_same(values));  // NOLINT(bugprone-use-after-move)
+  CHECK(values == HostArray{1.0F, 2.0F, 3.0F});
 }
 
 TEST_CASE("slices take steps and negative positions as Python does") {

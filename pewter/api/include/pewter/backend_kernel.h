@@ -47,7 +47,7 @@ namespace detail {
 
 template <typename F, typename Result, typename... Parameters>
 struct PlainCall {
-  static Value call(const F& function, const std::vector<Value>& arguments) {
+  static Value call(F& function, const std::vector<Value>& arguments) {
     if (arguments.size() != sizeof...(Parameters)) {
       wrong_argument_count(sizeof...(Parameters), arguments.size());
     }
@@ -56,7 +56,7 @@ struct PlainCall {
 
  private:
   template <std::size_t... kIndices>
-  static Value call(const F& function,
+  static Value call(F& function,
                     const std::vector<Value>& arguments,
                     std::index_sequence<kIndices...> /*indices*/) {
     if constexpr (std::is_void_v<Result>) {
@@ -72,6 +72,11 @@ struct PlainCall {
 template <typename F, typename Member>
 struct CallOf;
 template <typename F, typename Class, typename Result, typename... Parameters>
+struct CallOf<F, Result (Class::*)(Parameters...)> : PlainCall<F, Result, Parameters...> {};
+template <typename F, typename Class, typename Result, typename... Parameters>
+struct CallOf<F, Result (Class::*)(Parameters...) noexcept> : PlainCall<F, Result, Parameters...> {
+};
+template <typename F, typename Class, typename Result, typename... Parameters>
 struct CallOf<F, Result (Class::*)(Parameters...) const> : PlainCall<F, Result, Parameters...> {};
 template <typename F, typename Class, typename Result, typename... Parameters>
 struct CallOf<F, Result (Class::*)(Parameters...) const noexcept>
@@ -85,13 +90,13 @@ template <typename F>
 struct ArrayCall {
   static constexpr std::size_t kMostArguments = 8;
 
-  static Value call(const F& function, const std::vector<Value>& arguments) {
+  static Value call(F& function, const std::vector<Value>& arguments) {
     return call<0>(function, arguments);
   }
 
  private:
   template <std::size_t kCount>
-  static Value call(const F& function, const std::vector<Value>& arguments) {
+  static Value call(F& function, const std::vector<Value>& arguments) {
     if constexpr (kCount > kMostArguments) {
       wrong_argument_count(kMostArguments, arguments.size());
     } else {
@@ -106,12 +111,12 @@ struct ArrayCall {
   using Same = const array&;
 
   template <std::size_t... kIndices>
-  static Value call(const F& function,
+  static Value call(F& function,
                     const std::vector<Value>& arguments,
                     std::index_sequence<kIndices...> /*indices*/) {
-    if constexpr (!std::is_invocable_v<const F&, Same<kIndices>...>) {
+    if constexpr (!std::is_invocable_v<F&, Same<kIndices>...>) {
       throw_count(arguments.size());
-    } else if constexpr (std::is_void_v<std::invoke_result_t<const F&, Same<kIndices>...>>) {
+    } else if constexpr (std::is_void_v<std::invoke_result_t<F&, Same<kIndices>...>>) {
       function(arguments[kIndices].as_array()...);
       return Value();
     } else {
@@ -136,7 +141,7 @@ struct ArrayCall {
   }
   template <std::size_t... kIndices>
   static constexpr bool takes(std::index_sequence<kIndices...> /*indices*/) {
-    return std::is_invocable_v<const F&, Same<kIndices>...>;
+    return std::is_invocable_v<F&, Same<kIndices>...>;
   }
 };
 
@@ -177,7 +182,8 @@ class FunctionBody final : public KernelBody {
   }
 
  private:
-  F function_;
+  // What a function changes in itself is its own business, as anywhere in C++.
+  mutable F function_;
 };
 
 }  // namespace detail
@@ -185,9 +191,9 @@ class FunctionBody final : public KernelBody {
 /// Something to run on arrays: any C++ function or function object, or what compile_kernel() gives.
 ///
 /// A function takes arrays, host arrays, numbers, texts, lists of these or Values; it returns one
-/// of these, a tuple or a map, or nothing. A handle that is cheap to copy; copies are the same
-/// kernel. Kernels of one plain function, or of lambdas without captures from one place, are the
-/// same too.
+/// of these, a tuple or a map, or nothing. A function object may change itself. A handle that is
+/// cheap to copy; copies are the same kernel. Kernels of one plain function, or of lambdas without
+/// captures from one place, are the same too.
 class PEWTER_EXPORT Kernel {
  public:
   /// Not callable: calling it throws TypeError.

@@ -115,6 +115,10 @@ class PEWTER_EXPORT HostArray {
   HostArray(std::initializer_list<T> values)
       : HostArray(std::span<const T>(values.begin(), values.size()),
                   {static_cast<std::int64_t>(values.size())}) {}
+  /// Moving copies the handle: what was moved from is what it was, also when it was moved to
+  /// itself.
+  HostArray(const HostArray&) = default;
+  HostArray& operator=(const HostArray&) = default;
 
   /// The caller's memory, seen as an array; it must live as long as the handles do.
   template <HostElement T>
