@@ -73,7 +73,7 @@ int complain(const CLI::App& app, const CLI::App& command, const std::string& me
 std::vector<std::string> full_arguments(int argc, char** argv) {
   std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "";
-  if (pewter::tools::find_tool(name) != nullptr) {
+  if (pewter::tools::is_tool(name)) {
     arguments.insert(arguments.begin(), name);
   }
   return arguments;
@@ -82,8 +82,8 @@ std::vector<std::string> full_arguments(int argc, char** argv) {
 int run(CLI::App& app, std::vector<std::string> arguments) {
   try {
     // Apple's tools read their flags themselves.
-    if (const auto tool = arguments.empty() ? nullptr : pewter::tools::find_tool(arguments[0])) {
-      tool({arguments.begin() + 1, arguments.end()});
+    if (!arguments.empty() && pewter::tools::is_tool(arguments[0])) {
+      pewter::tools::run_tool(arguments[0], {arguments.begin() + 1, arguments.end()});
       return 0;
     }
     // The parser takes them from the back.

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <vector>
 
 #include "tools/commands.h"
 #include "tools/failure.h"
@@ -10,30 +11,82 @@
 namespace pewter::tools {
 namespace {
 
-struct NamedTool {
+struct Tool {
   const char* name;
-  Tool run;
+  void (*run)(const std::vector<std::string>& arguments);
   const char* help;
+  /// What stands behind the name in the usage and in each of the examples.
+  const char* usage;
+  std::vector<const char*> examples;
 };
 
-constexpr NamedTool kTools[] = {
-    {"metal", run_metal, "Compile Metal source, with the flags of Apple's compiler"},
-    {"metallib", run_metallib, "Link compiled Metal files to a library"},
-    {"metal-ar", run_metal_ar, "Put compiled Metal files into an archive"},
-    {"metal-nm", run_metal_nm, "List the kernels of compiled Metal files"},
-    {"metal-objdump", run_metal_objdump, "Show what compiled Metal files hold"},
-    {"xcrun", run_xcrun, "Run one of these tools as Apple's xcrun does"},
-};
+const std::vector<Tool>& tools() {
+  static const std::vector<Tool> tools = {
+      {"metal",
+       run_metal,
+       "Compile Metal source, with the flags of Apple's compiler",
+       "[FLAGS] FILE...",
+       {"-std=metal3.1 -DN=4 -Iinclude -c kernels.metal -o kernels.air",
+        "kernels.metal -o default.metallib"}},
+      {"metallib",
+       run_metallib,
+       "Link compiled Metal files to a library",
+       "FILE... [-o LIBRARY]",
+       {"kernels.air more.air -o default.metallib"}},
+      {"metal-ar",
+       run_metal_ar,
+       "Put compiled Metal files into an archive",
+       "OPERATION ARCHIVE [FILE...]",
+       {"rcs library.metalar kernels.air more.air", "t library.metalar"}},
+      {"metal-nm",
+       run_metal_nm,
+       "List the kernels of compiled Metal files",
+       "FILE...",
+       {"default.metallib"}},
+      {"metal-objdump",
+       run_metal_objdump,
+       "Show what compiled Metal files hold",
+       "[--source] FILE...",
+       {"default.metallib"}},
+      {"xcrun",
+       run_xcrun,
+       "Run one of these tools as Apple's xcrun does",
+       "[-sdk NAME] TOOL [ARGUMENTS]",
+       {"-sdk macosx metal -c kernels.metal", "--find metal"}},
+  };
+  return tools;
+}
 
-}  // namespace
-
-Tool find_tool(const std::string& name) {
-  for (const NamedTool& tool : kTools) {
+const Tool* find_tool(const std::string& name) {
+  for (const Tool& tool : tools()) {
     if (name == tool.name) {
-      return tool.run;
+      return &tool;
     }
   }
   return nullptr;
+}
+
+void print_help(const Tool& tool) {
+  fmt::print("{}\nUsage: pewter {} {}\n\ndocs/metal-tools.md lists what it takes.\n\nExamples:\n",
+             tool.help, tool.name, tool.usage);
+  for (const char* example : tool.examples) {
+    fmt::print("  pewter {} {}\n", tool.name, example);
+  }
+}
+
+}  // namespace
+
+bool is_tool(const std::string& name) {
+  return find_tool(name) != nullptr;
+}
+
+void run_tool(const std::string& name, const std::vector<std::string>& arguments) {
+  const Tool& tool = *find_tool(name);
+  if (!arguments.empty() && arguments.front() == "--help") {
+    print_help(tool);
+  } else {
+    tool.run(arguments);
+  }
 }
 
 void run_xcrun(const std::vector<std::string>& arguments) {
@@ -59,8 +112,7 @@ void run_xcrun(const std::vector<std::string>& arguments) {
     usage_error("the name of a tool is needed");
   }
   const std::string& name = arguments[next];
-  const Tool tool = find_tool(name);
-  if (tool == nullptr || tool == run_xcrun) {
+  if (!is_tool(name) || name == "xcrun") {
     command_error(
         "unable to find utility \"{}\": pewter has metal, metallib, metal-ar, metal-nm "
         "and metal-objdump",
@@ -72,11 +124,11 @@ void run_xcrun(const std::vector<std::string>& arguments) {
     fmt::print("{}\n", (self.parent_path() / "apple" / name).string());
     return;
   }
-  tool({arguments.begin() + static_cast<std::ptrdiff_t>(next) + 1, arguments.end()});
+  run_tool(name, {arguments.begin() + static_cast<std::ptrdiff_t>(next) + 1, arguments.end()});
 }
 
 void add_toolchain_commands(CLI::App& app) {
-  for (const NamedTool& tool : kTools) {
+  for (const Tool& tool : tools()) {
     CLI::App* command = app.add_subcommand(tool.name, tool.help);
     // Here for the list of commands alone: main() runs them before flags are looked at.
     command->prefix_command();

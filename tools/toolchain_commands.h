@@ -14,8 +14,9 @@ void run_metal_nm(const std::vector<std::string>& arguments);
 void run_metal_objdump(const std::vector<std::string>& arguments);
 void run_xcrun(const std::vector<std::string>& arguments);
 
-/// The function behind a tool's name; null when there is no such tool.
-using Tool = void (*)(const std::vector<std::string>& arguments);
-Tool find_tool(const std::string& name);
+/// Whether there is a tool of that name.
+bool is_tool(const std::string& name);
+/// Runs a tool that there is, or prints its help when that is what the first argument asks for.
+void run_tool(const std::string& name, const std::vector<std::string>& arguments);
 
 }  // namespace pewter::tools

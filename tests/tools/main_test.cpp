@@ -15,12 +15,17 @@ TEST_CASE("help shows every sub-command and an example") {
 }
 
 TEST_CASE("each sub-command has help with examples") {
-  for (const char* command : {"info", "run", "cache"}) {
+  for (const char* command : {"info", "run", "cache", "mem", "metal", "metallib", "metal-ar",
+                              "metal-nm", "metal-objdump", "xcrun"}) {
     const auto result = pewter_command({command, "--help"});
     CAPTURE(command);
     CHECK(result.code == 0);
     CHECK(contains(result.output, std::string("Examples:\n  pewter ") + command));
   }
+}
+
+TEST_CASE("xcrun hands the question for help on") {
+  CHECK(contains(pewter_command({"xcrun", "metal", "--help"}).output, "Usage: pewter metal "));
 }
 
 TEST_CASE("the version is printed") {
