@@ -24,6 +24,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// What a process that was started just before takes until it reports.
+constexpr std::chrono::seconds kStartPatience(2);
+
 constexpr const char* kFooter =
     R"(Runs a program and charts its memory when it has ended, or watches one that runs already
 and was started with PEWTER_STATS=1.
@@ -158,15 +161,24 @@ void run_program(const Request& request) {
   }
 }
 
+bool is_running(int process) {
+  return kill(process, 0) == 0;
+}
+
 void watch(const Request& request) {
   Recording recording(memory_sample_path(request.process));
+  const auto first_end = Clock::now() + kStartPatience;
   recording.look();
+  while (recording.samples().empty() && is_running(request.process) && Clock::now() < first_end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(request.interval_ms));
+    recording.look();
+  }
   if (recording.samples().empty()) {
     command_error("process {} does not report its memory; start it with PEWTER_STATS=1",
                   request.process);
   }
   const auto end = Clock::now() + std::chrono::duration<double>(request.seconds);
-  while (kill(request.process, 0) == 0 && (request.seconds == 0 || Clock::now() < end)) {
+  while (is_running(request.process) && (request.seconds == 0 || Clock::now() < end)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(request.interval_ms));
     recording.look();
   }

@@ -5,7 +5,7 @@
 namespace pewter {
 
 Version version() {
-  return {PEWTER_VERSION, compiler::llvm_version(), "3.2"};
+  return {PEWTER_VERSION, compiler::llvm_version(), "4.0"};
 }
 
 }  // namespace pewter

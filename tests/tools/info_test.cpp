@@ -12,8 +12,9 @@ TEST_CASE("info shows versions, device, limits, processor and cache") {
 
   CHECK(result.code == 0);
   CHECK(result.errors.empty());
-  for (const char* word : {"pewter", "llvm", "device", "1024 x 1024 x 1024 threads, 32 KiB",
-                           "buffer limit", "processor", "kernel threads", "cache size"}) {
+  for (const char* word :
+       {"pewter", "llvm", "device", "1024 x 1024 x 1024 threads, 32 KiB", "buffer limit",
+        "processor", "kernel threads", "cache size", "Metal 4.0"}) {
     CAPTURE(word);
     CHECK(contains(result.output, word));
   }

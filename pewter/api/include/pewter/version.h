@@ -12,7 +12,7 @@ struct Version {
   std::string pewter;
   /// Clang and LLVM inside the compiler, for instance "19.1.7".
   std::string llvm;
-  /// Newest Metal Shading Language that is understood, for instance "3.2".
+  /// Newest Metal Shading Language that is understood, for instance "4.0".
   std::string language;
 };
 
