@@ -160,6 +160,8 @@ void CommandBuffer::wait_until_completed() {
     logging::error("validation", "waitUntilCompleted on a command buffer that is not committed");
     return;
   }
+  // A handler may let go of the last reference but this one.
+  const Ref<CommandBuffer> self(this);
   // A handler cannot wait for handlers: they run one after another.
   const bool waits_for_handlers = !CallbackThread::is_current();
   waiters_ += waits_for_handlers ? 1 : 0;

@@ -180,6 +180,28 @@ TEST_CASE("a handler can hold the last reference to its command buffer and queue
   CHECK(done->waitUntilSignaledValue(1, 60000));
 }
 
+TEST_CASE("a handler may let go of the last reference to what a thread waits for") {
+  Commands gpu;
+  int calls = 0;
+
+  for (int round = 0; round < 100; ++round) {
+    MTL::CommandBuffer* commands = nullptr;
+    {
+      auto pool = NS::TransferPtr(NS::AutoreleasePool::alloc()->init());
+      auto queue = gpu.new_queue();
+      commands = queue->commandBuffer()->retain();
+    }
+    commands->addCompletedHandler([&](MTL::CommandBuffer* done) {
+      ++calls;
+      done->release();
+    });
+    commands->commit();
+    commands->waitUntilCompleted();
+  }
+
+  CHECK(calls == 100);
+}
+
 TEST_CASE("a command buffer is scheduled without anybody waiting for its completion") {
   Commands gpu;
   auto event = NS::TransferPtr(gpu.device()->newSharedEvent());
