@@ -3,6 +3,7 @@
 #include <pewter/eval.h>
 #include <pewter/memory.h>
 #include <pewter/metal_backend.h>
+#include <pewter/mps_stream.h>
 #include <pewter/ops.h>
 
 #include <map>
@@ -14,8 +15,8 @@
 #include "pewter/api/backend/array_registry.h"
 #include "pewter/api/backend/exception_text.h"
 #include "pewter/api/backend/msl_kernel.h"
+#include "pewter/api/backend/own_stream.h"
 #include "pewter/api/backend/transfer.h"
-#include "pewter/api/mps_device.h"
 #include "pewter/array/graph/shape.h"
 #include "pewter/array/graph/streams.h"
 #include "pewter/runtime/stream.h"
@@ -29,10 +30,27 @@ namespace {
   throw_with_cause(MetalError(fmt::format("[{}] {}", origin, exception_text(cause)), cause), cause);
 }
 
-/// Waits for what the calling thread has submitted, as arrays and as shaders.
+/// Waits for what the calling thread has submitted, as arrays and as shaders. Throws what failed of
+/// it, but not of the stream that all threads share: that may be another thread's.
 void wait_for_this_thread() {
-  mps::current_runtime_stream()->synchronize();
+  const auto shared = runtime::shared_stream();
+  shared->wait_on_host(shared->open_task());
+  own_stream()->synchronize();
   graph::synchronize_thread_streams();
+}
+
+/// Calls a kernel, with a stream of its thread's own for the shaders that it launches.
+Value call_on_own_stream(const Kernel& kernel,
+                         const std::vector<Value>& arguments,
+                         const LaunchSizes& sizes) {
+  const auto stream = own_stream();
+  // What is in a command buffer with a kernel that faults fails too.
+  stream->commit();
+  const mps::StreamScope scope{mps::Stream(stream)};
+  Value result = kernel.call(arguments, sizes);
+  pewter::eval(result.arrays());
+  wait_for_this_thread();
+  return result;
 }
 
 /// A size that was left out is one of no axes; only kernels that are called by themselves choose.
@@ -186,10 +204,7 @@ KernelExecutionResult MetalBackend::run_kernel(const Kernel& kernel,
   const ArrayRegistry::Use use(state_->registry, Value(arguments).arrays());
   const auto start = std::chrono::steady_clock::now();
   try {
-    Value result = kernel.call(arguments, {given(sizes.grid), given(sizes.block)});
-    pewter::eval(result.arrays());
-    wait_for_this_thread();
-    outcome.result = std::move(result);
+    outcome.result = call_on_own_stream(kernel, arguments, {given(sizes.grid), given(sizes.block)});
     outcome.success = true;
   } catch (const std::exception&) {
     outcome.error = std::current_exception();

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <pewter/backend_errors.h>
 #include <pewter/mps_shader.h>
+#include <pewter/mps_stream.h>
 
 #include <algorithm>
 #include <cstring>
@@ -13,8 +14,9 @@
 #include <vector>
 
 #include "pewter/api/backend/exception_text.h"
+#include "pewter/api/backend/own_stream.h"
 #include "pewter/api/backend/transfer.h"
-#include "pewter/api/mps_device.h"
+#include "pewter/runtime/outcome.h"
 #include "pewter/runtime/stream.h"
 
 namespace pewter::backend {
@@ -83,6 +85,7 @@ class Arguments {
     }
   }
 
+  /// Whether somebody has to wait for the kernel, to copy back.
   bool has_copies() const { return !copies_.empty(); }
 
  private:
@@ -140,6 +143,42 @@ class Arguments {
   std::vector<Copied> copies_;
 };
 
+/// Collects what becomes of the command buffers that a stream is given, until the end of the scope.
+class NotedTasks {
+ public:
+  NotedTasks(runtime::Stream& stream, std::vector<std::shared_ptr<const runtime::Outcome>>& tasks)
+      : stream_(stream) {
+    stream_.note_tasks(&tasks);
+  }
+  ~NotedTasks() { stream_.note_tasks(nullptr); }
+  NotedTasks(const NotedTasks&) = delete;
+  NotedTasks& operator=(const NotedTasks&) = delete;
+
+ private:
+  runtime::Stream& stream_;
+};
+
+/// Waits for a launch, and throws what becomes of it to whoever asked for it: threads that wait for
+/// other work do not learn of it, and it does not learn of theirs.
+void launch_and_wait(const mps::Kernel& kernel,
+                     const std::vector<mps::Argument>& arguments,
+                     const mps::LaunchOptions& options) {
+  const std::shared_ptr<runtime::Stream> stream = own_stream();
+  const mps::StreamScope scope{mps::Stream(stream)};
+  // What is in a command buffer with a kernel that faults fails too.
+  stream->commit();
+  std::vector<std::shared_ptr<const runtime::Outcome>> tasks;
+  {
+    const auto guard = stream->exclusive();
+    const NotedTasks noted(*stream, tasks);
+    kernel(arguments, options);
+  }
+  stream->wait_on_host(stream->open_task());
+  for (const auto& task : tasks) {
+    task->raise();
+  }
+}
+
 class MslBody final : public KernelBody {
  public:
   explicit MslBody(mps::Kernel kernel) : kernel_(std::move(kernel)) {}
@@ -153,10 +192,12 @@ class MslBody final : public KernelBody {
     }
     const mps::LaunchOptions options = launch_options(sizes);
     const Arguments arguments(values);
-    kernel_(arguments.bound(), options);
-    if (arguments.has_copies()) {
-      mps::current_runtime_stream()->synchronize();
+    // execute_kernel() gives sizes, and waits.
+    if (arguments.has_copies() || sizes.grid.lengths()) {
+      launch_and_wait(kernel_, arguments.bound(), options);
       arguments.copy_back();
+    } else {
+      kernel_(arguments.bound(), options);
     }
     return Value();
   }

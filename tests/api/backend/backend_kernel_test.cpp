@@ -7,6 +7,7 @@
 #include <pewter/ops.h>
 #include <Metal/Metal.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -366,6 +367,38 @@ TEST_CASE("backend 14: host arrays that a kernel only reads keep their digits, a
 
   CHECK(a.at<double>({0}) == 0.1);
   CHECK(out.at<float>({0}) == doctest::Approx(0.2));
+}
+
+TEST_CASE("backend 14: a kernel that faults fails in its own thread and in no other") {
+  MetalBackend backend;
+  const Kernel faults = backend.compile_kernel(R"(
+    kernel void faults(device float* x, uint i [[thread_position_in_grid]]) {
+      ((device float*)16ul)[i] = x[i];
+    })",
+                                               "faults");
+  const Kernel adds_one = backend.compile_kernel(R"(
+    kernel void adds_one(device float* x, uint i [[thread_position_in_grid]]) { x[i] += 1; })",
+                                                 "adds_one");
+  std::atomic<int> wrong = 0;
+  const auto run_many = [&](const Kernel& kernel, bool works) {
+    const auto launches_it = [&](const array& x) { kernel(x); };
+    const array x = backend.allocate({8}, HostDtype::Float32);
+    for (int round = 0; round < 50; ++round) {
+      const HostArray on_host{1.0F, 2.0F};
+      wrong += backend.execute_kernel(kernel, {1}, {8}, x).success == works ? 0 : 1;
+      wrong += backend.execute_kernel(kernel, {1}, {2}, on_host).success == works ? 0 : 1;
+      wrong += backend.execute_kernel(launches_it, {}, {}, x).success == works ? 0 : 1;
+      wrong += on_host.at<float>({0}) == (works ? 2 : 1) ? 0 : 1;
+    }
+  };
+
+  std::thread failing(run_many, faults, false);
+  std::thread also_failing(run_many, faults, false);
+  run_many(adds_one, true);
+  failing.join();
+  also_failing.join();
+
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("backend 14: a kernel may be given arrays without elements") {

@@ -101,7 +101,8 @@ class PEWTER_EXPORT MetalBackend final : public Backend {
   // Kernels.
 
   /// Calls the kernel, evaluates what it returns and waits for it, and for all else that the
-  /// calling thread has started.
+  /// calling thread has started. Meanwhile mps::current_stream() is one of the thread's own, so
+  /// that what fails in other threads is theirs.
   ///
   /// What the kernel or the evaluation throws ends up in the result, unless it is no
   /// std::exception: that goes on to the caller. Host arrays are passed as they are. The sizes are
