@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "pewter/base/float_environment.h"
+#include "pewter/base/log.h"
 
 namespace pewter {
 namespace {
@@ -43,6 +45,19 @@ std::thread start_thread(const char* name, std::function<void()> body) {
   });
   pthread_setname_np(thread.native_handle(), name);
   return thread;
+}
+
+bool start_detached_thread(const char* name,
+                           std::function<void()> body,
+                           const char* what_follows_without) {
+  try {
+    start_thread(name, std::move(body)).detach();
+    return true;
+  } catch (const std::system_error& error) {
+    logging::warning("threads", "no thread can be started ({}); {}", error.what(),
+                     what_follows_without);
+    return false;
+  }
 }
 
 std::uint32_t current_core() {

@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/no_threads.h"
+
 using namespace pewter;
 
 namespace {
@@ -93,6 +95,13 @@ void end_while_multiplying() {
     async_eval(products.back());
   }
   products.front().to_vector<float>();
+}
+
+/// As in a process that may not have more threads.
+void compute_without_threads() {
+  const pewter::test::NoThreads no_threads;
+  const array a = arange(0.0, 600.0, 1.0, Dtype::Float32);
+  print("sum", std::to_string(sum(a * 2.0F + 1.0F).item<float>()));
 }
 
 /// Every bit of the elements, one number for 1000 of them.
@@ -328,6 +337,8 @@ int main(int count, char** arguments) {
     compute_known_operations();
   } else if (scenario == "end_while_compiling") {
     end_while_compiling();
+  } else if (scenario == "compute_without_threads") {
+    compute_without_threads();
   } else if (scenario == "end_while_multiplying") {
     end_while_multiplying();
   } else if (scenario == "compute") {

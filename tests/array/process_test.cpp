@@ -58,6 +58,13 @@ TEST_CASE("an expression of known operations is computed before its own kernel i
   CHECK(alone < together);
 }
 
+TEST_CASE("a process that can start no thread computes all the same, and is told") {
+  const ProcessResult result = run("compute_without_threads", {});
+
+  CHECK(facts(result)["sum"] == "360000.000000");
+  CHECK(result.errors.find("kernels have no limit of time") != std::string::npos);
+}
+
 TEST_CASE("a program that ends while matrices are multiplied ends in order") {
   // Libraries have shut down under a product's hands in one of ten runs.
   for (int run_number = 0; run_number < 20; ++run_number) {

@@ -7,6 +7,7 @@
 #include <cfenv>
 #include <system_error>
 
+#include "tests/support/log_capture.h"
 #include "tests/support/no_threads.h"
 
 namespace pewter {
@@ -39,6 +40,16 @@ TEST_CASE("a thread that cannot be started leaves the signals of the one that wa
   }
 
   CHECK_FALSE(is_blocked(SIGINT));
+}
+
+TEST_CASE("what follows from a thread that cannot be started is in the log") {
+  const test::LogCapture log;
+  const test::NoThreads no_threads;
+
+  const bool is_started = start_detached_thread("test", [] {}, "nothing is tested");
+
+  CHECK_FALSE(is_started);
+  CHECK(log.contains("nothing is tested"));
 }
 
 TEST_CASE("a thread does not round as the one that starts it does") {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <system_error>
 
 #include "pewter/base/log.h"
 #include "pewter/base/thread.h"
@@ -39,16 +40,26 @@ void KernelMaker::request(const std::string& key, const KernelStructure& structu
   static thread_local MainThreadEnd main_thread_end;
   static_cast<void>(&main_thread_end);
   const std::scoped_lock lock(mutex_);
-  if (is_stopping_ || !asked_for_.insert(key).second) {
+  if (is_stopping_ || !ensure_thread() || !asked_for_.insert(key).second) {
     return;
   }
   waiting_.push_back({key, structure});
-  if (!thread_.joinable()) {
-    owner_ = getpid();
-    std::atexit([] { instance().stop(); });
-    thread_ = start_thread("pewter-fusion", [this] { work(); });
-  }
   changed_.notify_all();
+}
+
+bool KernelMaker::ensure_thread() {
+  if (thread_.joinable()) {
+    return true;
+  }
+  try {
+    owner_ = getpid();
+    thread_ = start_thread("pewter-fusion", [this] { work(); });
+  } catch (const std::system_error& error) {
+    logging::detail("fusion", "no kernel is made in the background: {}", error.what());
+    return false;
+  }
+  std::atexit([] { instance().stop(); });
+  return true;
 }
 
 bool KernelMaker::wait_for(const std::string& key) {

@@ -55,6 +55,8 @@ class KernelMaker {
     ~MainThreadEnd();
   };
 
+  /// Starts it unless it runs. False when there is no room for a thread.
+  bool ensure_thread();
   void work();
   void stop();
 

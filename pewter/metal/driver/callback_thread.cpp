@@ -4,9 +4,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <system_error>
 
-#include "pewter/base/log.h"
 #include "pewter/base/spin.h"
 #include "pewter/base/thread.h"
 #include "pewter/metal/foundation/autorelease_pool.h"
@@ -116,17 +114,10 @@ struct CallbackThread::State : std::enable_shared_from_this<State> {
       changed.notify_one();
     }
     if (!is_running) {
-      start();
-    }
-  }
-
-  void start() {
-    try {
-      start_thread("pewter-callback", [state = shared_from_this()] { state->run(); }).detach();
-      is_running = true;
-    } catch (const std::system_error& error) {
-      // The next function tries again, and threads that wait call what is there.
-      logging::error("metal", "handlers have to wait, no thread can be started: {}", error.what());
+      // Without a thread the next function tries again, and threads that wait call what is there.
+      is_running = start_detached_thread(
+          "pewter-callback", [state = shared_from_this()] { state->run(); },
+          "handlers are called by threads that wait");
     }
   }
 };

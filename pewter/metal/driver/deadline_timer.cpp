@@ -38,11 +38,10 @@ class DeadlineTimer {
 
  private:
   void start() {
-    if (is_started_) {
-      return;
+    if (!is_started_) {
+      is_started_ = start_detached_thread(
+          "pewter-timer", [this] { run(); }, "waits for events have no limit of time");
     }
-    is_started_ = true;
-    start_thread("pewter-timer", [this] { run(); }).detach();
   }
 
   void run() {

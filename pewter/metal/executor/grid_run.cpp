@@ -5,8 +5,6 @@
 
 #include "pewter/base/float_environment.h"
 #include "pewter/base/spin.h"
-#include "pewter/base/float_environment.h"
-#include "pewter/base/spin.h"
 #include "pewter/base/thread.h"
 #include "pewter/metal/executor/guarded_call.h"
 #include "pewter/metal/executor/kernel_thread.h"

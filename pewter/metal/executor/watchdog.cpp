@@ -64,14 +64,15 @@ class Watchdog {
     if (!started_) {
       start();
     }
-    parked_.store(false);
+    // Stays so without a thread, for the next one to try again.
+    parked_.store(!started_);
     changed_.notify_one();
   }
 
  private:
   void start() {
-    start_thread("pewter-watchdog", [this] { watch(); }).detach();
-    started_ = true;
+    started_ = start_detached_thread(
+        "pewter-watchdog", [this] { watch(); }, "kernels have no limit of time");
   }
 
   void watch() {
