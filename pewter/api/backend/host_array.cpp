@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #include "pewter/api/backend/host_dtype.h"
 #include "pewter/array/graph/shape.h"
@@ -115,6 +116,15 @@ HostArray::HostArray(void* first, Shape shape, HostDtype dtype)
   size_ = graph::element_count(shape, backend::size_of(dtype));
   strides_ = graph::row_strides(shape);
   shape_ = std::move(shape);
+}
+
+void HostArray::swap(HostArray& other) noexcept {
+  shape_.swap(other.shape_);
+  strides_.swap(other.strides_);
+  std::swap(size_, other.size_);
+  std::swap(dtype_, other.dtype_);
+  std::swap(first_, other.first_);
+  memory_.swap(other.memory_);
 }
 
 HostArray HostArray::zeros(Shape shape, HostDtype dtype) {

@@ -6,7 +6,7 @@
 namespace pewter::backend {
 
 std::shared_ptr<runtime::Stream> own_stream() {
-  const std::shared_ptr<runtime::Stream> chosen = mps::current_runtime_stream();
+  std::shared_ptr<runtime::Stream> chosen = mps::current_runtime_stream();
   if (chosen != runtime::shared_stream()) {
     return chosen;
   }

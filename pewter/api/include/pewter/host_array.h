@@ -115,10 +115,15 @@ class PEWTER_EXPORT HostArray {
   HostArray(std::initializer_list<T> values)
       : HostArray(std::span<const T>(values.begin(), values.size()),
                   {static_cast<std::int64_t>(values.size())}) {}
-  /// Moving copies the handle: what was moved from is what it was, also when it was moved to
-  /// itself.
   HostArray(const HostArray&) = default;
-  HostArray& operator=(const HostArray&) = default;
+  /// What was moved from can be assigned to and destroyed.
+  HostArray(HostArray&& other) noexcept { swap(other); }
+  /// An array that is assigned or moved to itself stays what it is.
+  HostArray& operator=(HostArray other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~HostArray() = default;
 
   /// The caller's memory, seen as an array; it must live as long as the handles do.
   template <HostElement T>
@@ -221,6 +226,7 @@ class PEWTER_EXPORT HostArray {
   HostArray() = default;
   HostArray(void* first, Shape shape, HostDtype dtype);
 
+  void swap(HostArray& other) noexcept;
   void* data(HostDtype expected) const;
   void expect_count(std::size_t count) const;
   void expect_row_contiguous() const;
