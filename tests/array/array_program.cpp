@@ -150,8 +150,8 @@ array eighths(const Shape& shape, Dtype dtype, int step) {
 /// The largest distance of a batch of products from one computed in double, as a part of the number
 /// of products that each element adds up.
 double distance_of_product(const array& a, const array& b, const array& got) {
-  const Shape left = a.shape();
-  const Shape right = b.shape();
+  const Shape& left = a.shape();
+  const Shape& right = b.shape();
   const std::int64_t batches = std::max(left[0], right[0]);
   const auto x = contiguous(astype(a, Dtype::Float32)).to_vector<float>();
   const auto y = contiguous(astype(b, Dtype::Float32)).to_vector<float>();
