@@ -1,7 +1,6 @@
 #include "pewter/array/files/checked_shape.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <limits>
 
 #include "pewter/array/files/file_error.h"
@@ -9,8 +8,6 @@
 namespace pewter::files {
 
 Shape checked_shape(const std::vector<std::uint64_t>& lengths, const std::string& path) {
-  // Much about arrays, such as printing them, goes from axis to axis: a file must not say how deep.
-  constexpr std::size_t kMaxDimensions = 32;
   if (lengths.size() > kMaxDimensions) {
     file_error("{}: more than {} dimensions", path, kMaxDimensions);
   }
@@ -25,6 +22,13 @@ Shape checked_shape(const std::vector<std::uint64_t>& lengths, const std::string
     shape.push_back(static_cast<std::int64_t>(length));
   }
   return shape;
+}
+
+void expect_readable(const Shape& shape, const std::string& path) {
+  if (shape.size() > kMaxDimensions) {
+    file_error("{}: an array of {} dimensions, and files have at most {}", path, shape.size(),
+               kMaxDimensions);
+  }
 }
 
 }  // namespace pewter::files

@@ -9,15 +9,16 @@
 #include <fstream>
 #include <utility>
 
+#include "pewter/array/files/checked_shape.h"
 #include "pewter/array/files/file_error.h"
 
 namespace pewter {
 namespace {
 
 using files::file_error;
+using files::kMaxDimensions;
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kMaxDimensions = 32;
 
 /// Reads the Python dictionary of a header: strings, booleans and tuples of whole numbers, nothing
 /// else.

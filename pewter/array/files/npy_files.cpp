@@ -1,6 +1,7 @@
 #include <pewter/files.h>
 #include <pewter/npy.h>
 
+#include "pewter/array/files/checked_shape.h"
 #include "pewter/array/files/input_file.h"
 #include "pewter/array/files/raw_array.h"
 
@@ -17,6 +18,7 @@ array load(const std::filesystem::path& path) {
 }
 
 void save(const std::filesystem::path& path, const array& value) {
+  files::expect_readable(value.shape(), path.string());
   const files::ArrayBytes content = files::npy_bytes(value);
   write_npy(path.string(), files::npy_descr(content.dtype()), content.shape(), content.bytes());
 }

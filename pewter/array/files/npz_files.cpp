@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "pewter/array/files/checked_shape.h"
 #include "pewter/array/files/file_error.h"
 #include "pewter/array/files/raw_array.h"
 #include "pewter/array/files/zip_reader.h"
@@ -67,6 +68,7 @@ void save_npz(const std::filesystem::path& path, const NamedArrays& arrays, bool
   // What can go wrong does so before the file is opened, which empties it.
   for (const auto& [name, value] : arrays) {
     files::ZipWriter::expect_name(path, name + std::string(kSuffix));
+    files::expect_readable(value.shape(), path.string());
     value.eval();
   }
   files::ZipWriter archive(path);

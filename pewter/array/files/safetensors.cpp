@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "pewter/array/files/checked_shape.h"
 #include "pewter/array/files/file_error.h"
 #include "pewter/array/files/input_file.h"
 #include "pewter/array/files/raw_array.h"
@@ -56,6 +57,7 @@ void save_safetensors(const std::filesystem::path& path,
       throw std::invalid_argument(
           fmt::format("[save_safetensors] an array cannot be named '{}'", name));
     }
+    files::expect_readable(value.shape(), path.string());
     value.eval();
     header[name] = {{"dtype", files::safetensors_type(value.dtype())},
                     {"shape", value.shape()},
@@ -71,6 +73,10 @@ void save_safetensors(const std::filesystem::path& path,
   text.append((files::kSafetensorsLengthBytes - text.size() % files::kSafetensorsLengthBytes) %
                   files::kSafetensorsLengthBytes,
               ' ');
+  if (text.size() > files::kMaxSafetensorsHeader) {
+    file_error("{}: a header of {} bytes, and files have at most {}", path.string(), text.size(),
+               files::kMaxSafetensorsHeader);
+  }
 
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   for (std::size_t i = 0; i < files::kSafetensorsLengthBytes; ++i) {

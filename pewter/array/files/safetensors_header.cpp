@@ -16,8 +16,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// As the format's own library has it.
-constexpr std::uint64_t kMaxHeader = 100'000'000;
 /// Objects and arrays in each other: a shape in a tensor in the header.
 constexpr int kMaxDepth = 3;
 
@@ -160,9 +158,9 @@ SafetensorsHeader read_safetensors_header(InputFile& file) {
   for (std::size_t i = kSafetensorsLengthBytes; i > 0; --i) {
     length = length << 8 | static_cast<std::uint64_t>(start[i - 1]);
   }
-  if (length > kMaxHeader || length > file.size() - kSafetensorsLengthBytes) {
+  if (length > kMaxSafetensorsHeader || length > file.size() - kSafetensorsLengthBytes) {
     file_error("{}: .safetensors header of {} bytes is longer than the file or than {}",
-               file.path(), length, kMaxHeader);
+               file.path(), length, kMaxSafetensorsHeader);
   }
 
   const HeaderReader reader(file.path());

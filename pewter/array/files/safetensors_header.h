@@ -17,6 +17,8 @@ namespace pewter::files {
 inline constexpr const char* kSafetensorsMetadata = "__metadata__";
 /// Of the number that a file begins with.
 inline constexpr std::uint64_t kSafetensorsLengthBytes = 8;
+/// Bytes, as the format's own library has it.
+inline constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;
 
 /// What a header says of one tensor.
 struct TensorPlace {

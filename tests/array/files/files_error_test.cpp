@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <pewter/files.h>
 #include <pewter/npy.h>
+#include <pewter/ops.h>
 
 #include <cstdint>
 #include <functional>
@@ -200,6 +201,36 @@ TEST_CASE("more axes than NumPy knows are refused") {
   CHECK(safetensors_refusal(tensor(32)) == "accepted");
   CHECK(safetensors_refusal(tensor(33)) == ": more than 32 dimensions");
   CHECK(safetensors_refusal(tensor(1'000'000)) == ": more than 32 dimensions");
+}
+
+TEST_CASE("arrays that could not be read again are not written") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("f", "as before");
+  const array most = pewter::ones(pewter::Shape(32, 1));
+  const array deep = pewter::ones(pewter::Shape(33, 1));
+  const std::string long_name(100'000'000, 'x');
+  const auto saving = [&](const array& value, const std::string& name) {
+    const auto attempt = [&](const auto& save) {
+      try {
+        save();
+      } catch (const FileError& error) {
+        return std::string(error.what()).substr(path.size());
+      }
+      return std::string("accepted");
+    };
+    return std::vector<std::string>{
+        attempt([&] { pewter::save_safetensors(path, {{name, value}}); }),
+        attempt([&] { pewter::save_npz(path, {{"a", value}}); }),
+        attempt([&] { pewter::save(path, value); })};
+  };
+
+  for (const std::string& text : saving(deep, "a")) {
+    CHECK(text == ": an array of 33 dimensions, and files have at most 32");
+  }
+  CHECK(saving(deep, "a").size() == 3);
+  CHECK(read_file(path) == "as before");
+  CHECK(saving(most, long_name).front().starts_with(": a header of 100000"));
+  CHECK(saving(most, "a") == std::vector<std::string>(3, "accepted"));
 }
 
 TEST_CASE("names from files come without control characters into messages, and not in full") {
