@@ -11,6 +11,8 @@ packages=(
   llvm-19-dev libclang-19-dev libclang-cpp19-dev
   # libraries
   libboost-context-dev libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev
+  # found when a program runs: products of matrices
+  libopenblas0-pthread
   # tests and checks
   doctest-dev python3 clang-format-19 clang-tidy-19
   "$@"

@@ -4,8 +4,11 @@
 
 #include <Metal/Metal.hpp>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 #include "pewter/base/float_environment.h"
@@ -20,6 +23,18 @@ namespace {
 // the two sees the other.
 constinit std::atomic<std::uint32_t> running = 0;
 constinit std::atomic<bool> has_program_ended = false;
+// Work that has been committed and is not done.
+constinit std::atomic<std::uint32_t> pending = 0;
+
+/// Called before any library ends, also one that the program has loaded itself.
+void finish_at_exit() {
+  // Work may wait for a kernel that does not end.
+  constexpr std::chrono::seconds kPatience(2);
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (!in_bad_fork() && pending.load() > 0 && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
 
 void leave() {
   running.fetch_sub(1);
@@ -58,6 +73,8 @@ void encode_host_work(Stream& stream,
                       std::span<const Buffer> reads,
                       const Buffer& writes,
                       std::function<void()> work) {
+  static const int registered = std::atexit(&finish_at_exit);
+  static_cast<void>(registered);
   const AutoreleaseScope scope;
   const auto done = NS::TransferPtr(device()->newSharedEvent());
   if (!done) {
@@ -71,8 +88,10 @@ void encode_host_work(Stream& stream,
     stream.use(writes, Access::Write);
     stream.compute_on_completion([work = std::move(work), done] {
       run(work);
+      pending.fetch_sub(1);
       done->setSignaledValue(1);
     });
+    pending.fetch_add(1);
   }
   stream.commit();
 

@@ -6,17 +6,24 @@
 #include <pewter/ops.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "pewter/runtime/allocator.h"
+#include "pewter/runtime/host_work.h"
+#include "pewter/runtime/stream.h"
 #include "tests/support/no_threads.h"
 
 using namespace pewter;
@@ -95,6 +102,20 @@ void end_while_multiplying() {
     async_eval(products.back());
   }
   products.front().to_vector<float>();
+}
+
+/// Looks when whatever is registered after main's beginning has been called.
+void end_while_host_computes() {
+  static std::atomic<bool> is_done = false;
+  std::atexit([] { print("work", is_done ? "done" : "under way"); });
+  const auto stream = runtime::Stream::create();
+  const auto buffer = runtime::allocator().allocate(16);
+  for (int i = 0; i < 2; ++i) {
+    runtime::encode_host_work(*stream, {}, buffer, [i] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      is_done = i == 1;
+    });
+  }
 }
 
 /// As in a process that may not have more threads.
@@ -335,6 +356,8 @@ int main(int count, char** arguments) {
     fuse(7, 5);
   } else if (scenario == "known_operations") {
     compute_known_operations();
+  } else if (scenario == "end_while_host_computes") {
+    end_while_host_computes();
   } else if (scenario == "end_while_compiling") {
     end_while_compiling();
   } else if (scenario == "compute_without_threads") {

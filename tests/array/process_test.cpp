@@ -74,6 +74,13 @@ TEST_CASE("a program that ends while matrices are multiplied ends in order") {
   }
 }
 
+TEST_CASE("what the host computes is finished before the libraries of the program end") {
+  const ProcessResult result = run("end_while_host_computes", {});
+
+  CHECK(result.code == 0);
+  CHECK(result.output == "work: done\n");
+}
+
 TEST_CASE("a program that ends while its kernels are made ends in order") {
   for (int i = 0; i < 3; ++i) {
     const ProcessResult result = run("end_while_compiling", {{"PEWTER_CACHE", "off"}});
