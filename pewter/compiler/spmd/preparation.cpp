@@ -1,5 +1,6 @@
 #include "pewter/compiler/spmd/preparation.h"
 
+#include <optional>
 #include <vector>
 
 #include "llvm/Analysis/TargetTransformInfo.h"
@@ -167,6 +168,68 @@ void expand_bit_casts(llvm::Function& function) {
   }
 }
 
+/// The number of a part that an instruction takes out of a value; nothing for any other
+/// instruction.
+std::optional<unsigned> taken_part(const llvm::Instruction& instruction) {
+  if (const auto* extract = llvm::dyn_cast<llvm::ExtractElementInst>(&instruction)) {
+    const auto* index = llvm::dyn_cast<llvm::ConstantInt>(extract->getIndexOperand());
+    return index != nullptr ? std::optional(static_cast<unsigned>(index->getZExtValue()))
+                            : std::nullopt;
+  }
+  const auto* extract = llvm::dyn_cast<llvm::ExtractValueInst>(&instruction);
+  return extract != nullptr && extract->getNumIndices() == 1
+             ? std::optional(extract->getIndices()[0])
+             : std::nullopt;
+}
+
+/// Takes the parts out of a value in the block that makes it, and puts them together again in the
+/// blocks that use it: a phi between the two would be one of several values.
+void split_between_blocks(llvm::Instruction& whole) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(whole.getType());
+  const unsigned count =
+      vector != nullptr ? vector->getNumElements() : whole.getType()->getStructNumElements();
+  llvm::SmallVector<llvm::Value*, 4> parts;
+  for (llvm::Use& use : llvm::make_early_inc_range(whole.uses())) {
+    auto* user = llvm::cast<llvm::Instruction>(use.getUser());
+    if (user->getParent() == whole.getParent() || llvm::isa<llvm::PHINode>(user)) {
+      continue;
+    }
+    if (parts.empty()) {
+      llvm::IRBuilder<> builder(&*whole.getInsertionPointAfterDef().value());
+      for (unsigned i = 0; i < count; ++i) {
+        parts.push_back(vector != nullptr ? builder.CreateExtractElement(&whole, i)
+                                          : builder.CreateExtractValue(&whole, i));
+      }
+    }
+    if (const auto part = taken_part(*user); part && *part < count) {
+      user->replaceAllUsesWith(parts[*part]);
+      user->eraseFromParent();
+      continue;
+    }
+    llvm::IRBuilder<> builder(user);
+    llvm::Value* again = llvm::PoisonValue::get(whole.getType());
+    for (unsigned i = 0; i < count; ++i) {
+      again = vector != nullptr ? builder.CreateInsertElement(again, parts[i], i)
+                                : builder.CreateInsertValue(again, parts[i], i);
+    }
+    use.set(again);
+  }
+}
+
+void split_between_blocks(llvm::Function& function) {
+  std::vector<llvm::Instruction*> wholes;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    const llvm::Type* type = instruction.getType();
+    if ((llvm::isa<llvm::FixedVectorType>(type) || type->isStructTy()) &&
+        !instruction.isTerminator() && !llvm::isa<llvm::PHINode>(instruction)) {
+      wholes.push_back(&instruction);
+    }
+  }
+  for (llvm::Instruction* whole : wholes) {
+    split_between_blocks(*whole);
+  }
+}
+
 }  // namespace
 
 void split_values(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
@@ -204,6 +267,7 @@ void lower_switches(llvm::Function& function, llvm::FunctionAnalysisManager& ana
 
 void simplify_loops(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   lower_switches(function, analyses);
+  split_between_blocks(function);
   analyses.invalidate(function, llvm::PreservedAnalyses::none());
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::FixIrreduciblePass());
@@ -214,6 +278,7 @@ void simplify_loops(llvm::Function& function, llvm::FunctionAnalysisManager& ana
 
 void structure_control_flow(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   lower_switches(function, analyses);
+  split_between_blocks(function);
   analyses.invalidate(function, llvm::PreservedAnalyses::none());
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::FixIrreduciblePass());

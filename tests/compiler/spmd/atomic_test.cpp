@@ -256,4 +256,31 @@ TEST_CASE("lanes that update one place until nobody came between all succeed") {
   }
 }
 
+TEST_CASE("what the last exchange of a loop found is there behind the loop") {
+  const std::string source = kHead + R"(
+    kernel void f(device atomic_uint* words [[buffer(0)]], device const uint* rounds [[buffer(1)]],
+                  device uint* found [[buffer(2)]], uint i [[thread_position_in_grid]]) {
+      uint expected, round = 0;
+      bool is_exchanged;
+      do {
+        expected = round;
+        is_exchanged = atomic_compare_exchange_weak_explicit(
+            words + i, &expected, round + 1, memory_order_relaxed, memory_order_relaxed);
+      } while (++round < rounds[0]);
+      found[i] = expected + (is_exchanged ? 100 : 0);
+    })";
+  CHECK(test::vectorised(source)->explanation.fallback.empty());
+  const Gpu gpu;
+  std::vector<uint> words(100);
+  // From then on the word is not what its thread expects.
+  words[3] = 7;
+  std::vector<uint> found(100);
+
+  gpu.run(source, "f", {.grid = size(100), .group = size(64)}, words, std::vector<uint>{5}, found);
+
+  for (uint i = 0; i < 100; ++i) {
+    CHECK(found[i] == (i == 3 ? 7 : 104));
+  }
+}
+
 }  // namespace pewter

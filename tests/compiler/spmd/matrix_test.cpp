@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <functional>
+
 #include "tests/compiler/spmd/shared_code.h"
 
 // simdgroup_matrix with several simdgroups to a group, and products in loops.
@@ -294,6 +297,38 @@ TEST_CASE("products with a factor in common are computed each for itself") {
   for (std::size_t i = 0; i < 256; ++i) {
     REQUIRE(out[i] == wanted[i / 64][i % 64]);
   }
+}
+
+TEST_CASE("a product behind a loop is added to those of the loop") {
+  const std::string source = kHead + R"(
+    kernel void f(device const float* in [[buffer(0)]], device float* out [[buffer(1)]],
+                  constant uint& count [[buffer(2)]]) {
+      simdgroup_float8x8 a, b, sum = make_filled_simdgroup_matrix<float, 8>(0.0f);
+      uint k = 0;
+      do {
+        simdgroup_load(a, in + 128 * k, 8);
+        simdgroup_load(b, in + 128 * k + 64, 8);
+        simdgroup_multiply_accumulate(sum, a, b, sum);
+      } while (++k < count);
+      simdgroup_load(a, in + 128 * k, 8);
+      simdgroup_load(b, in + 128 * k + 64, 8);
+      simdgroup_multiply_accumulate(sum, a, b, sum);
+      simdgroup_store(sum, out, 8);
+    })";
+  CHECK(test::vectorised(source)->explanation.fallback.empty());
+  const Gpu gpu;
+  constexpr uint kProducts = 4;
+  const auto in = whole_numbers(kProducts * 128, 7);
+  std::vector<float> out(64);
+
+  gpu.run(source, "f", {.grid = size(32), .group = size(32)}, in, out, kProducts - 1);
+
+  std::vector<float> wanted(64);
+  for (std::size_t k = 0; k < kProducts; ++k) {
+    const auto one = small_product(&in[128 * k], &in[128 * k + 64]);
+    std::transform(one.begin(), one.end(), wanted.begin(), wanted.begin(), std::plus());
+  }
+  CHECK(out == wanted);
 }
 
 }  // namespace pewter
