@@ -151,6 +151,15 @@ array checked_indices(const char* origin, const array& indices, const StreamOrDe
   return ops::row_contiguous(ops::convert(within_int32(indices, s), Dtype::Int32, stream), stream);
 }
 
+/// Indices that stand for places along an axis have all axes of the array.
+void expect_equal_ranks(const char* origin, const array& a, const array& indices) {
+  if (a.ndim() != indices.ndim()) {
+    throw std::invalid_argument(
+        fmt::format("[{}] indices of shape {} for the shape {}: ranks must be equal", origin,
+                    graph::to_text(indices.shape()), graph::to_text(a.shape())));
+  }
+}
+
 /// `count` of them are taken for each place on the other axes.
 void expect_elements(const char* origin,
                      const array& a,
@@ -169,15 +178,9 @@ void expect_elements(const char* origin,
   }
 }
 
-/// Both broadcast to each other on all axes but one.
+/// Both, of equal rank, broadcast to each other on all axes but one.
 std::pair<array, array> broadcast_but(
     const char* origin, const array& a, const array& indices, std::size_t axis, StreamOrDevice s) {
-  if (a.ndim() != indices.ndim()) {
-    throw std::invalid_argument(
-        fmt::format("[{}] indices of shape {} for the shape {}: ranks "
-                    "must be equal",
-                    origin, graph::to_text(indices.shape()), graph::to_text(a.shape())));
-  }
   Shape shape = a.shape();
   Shape index_shape = indices.shape();
   shape[axis] = 1;
@@ -202,6 +205,7 @@ array put_along(const char* origin,
     throw std::invalid_argument(
         fmt::format("[{}] elements of type {}", origin, name_of(a.dtype())));
   }
+  expect_equal_ranks(origin, a, indices);
   expect_elements(origin, a, position, indices, indices.shape()[position]);
   const auto [input, places] = broadcast_but(origin, a, indices, position, s);
   if (input.shape() != a.shape()) {
@@ -242,6 +246,7 @@ array take(const array& a, const array& indices, StreamOrDevice s) {
 array take_along_axis(const array& a, const array& indices, int axis, StreamOrDevice s) {
   const std::uint32_t stream = ops::stream_number(s);
   const std::size_t position = graph::checked_axis("take_along_axis", axis, a.ndim());
+  expect_equal_ranks("take_along_axis", a, indices);
   expect_elements("take_along_axis", a, position, indices, indices.shape()[position]);
   const auto [input, places] = broadcast_but("take_along_axis", a, indices, position, s);
   return array(graph::make_computed(

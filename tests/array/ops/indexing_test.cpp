@@ -29,6 +29,28 @@ TEST_CASE("indices beyond 32 bits are clamped to the axis as any others are") {
             .to_vector<std::int32_t>() == std::vector<std::int32_t>{10, 20, 7});
 }
 
+TEST_CASE("indices along an axis that have fewer axes than the array are refused") {
+  const array x = zeros({2, 3, 4});
+  const array one(1.0F);
+
+  CHECK_THROWS_WITH_AS(take_along_axis(x, array({0, 1, 2}), 2),
+                       "[take_along_axis] indices of shape [3] for the shape [2, 3, 4]: ranks must "
+                       "be equal",
+                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(take_along_axis(x, array(0), -1),
+                       "[take_along_axis] indices of shape [] for the shape [2, 3, 4]: ranks must "
+                       "be equal",
+                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(put_along_axis(x, array({0, 1, 2}), one, 2),
+                       "[put_along_axis] indices of shape [3] for the shape [2, 3, 4]: ranks must "
+                       "be equal",
+                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(scatter_add_axis(x, array(0), one, 0),
+                       "[scatter_add_axis] indices of shape [] for the shape [2, 3, 4]: ranks must "
+                       "be equal",
+                       std::invalid_argument);
+}
+
 TEST_CASE("an axis that indices cannot count is refused") {
   const array x = broadcast_to(array({true}), {1LL << 31});
   CHECK_THROWS_WITH_AS(take(x, array({0}), 0),
