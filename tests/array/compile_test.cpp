@@ -4,6 +4,7 @@
 #include <pewter/ops.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -191,4 +192,90 @@ TEST_CASE("what a function captures may be evaluated by another thread while it 
     other.join();
     REQUIRE(read(sum) == std::vector<double>(8, 2 + 0.5 * kOperations));
   }
+}
+
+TEST_CASE("threads that make the first call of a function together run its body once") {
+  std::atomic<int> runs = 0;
+  std::atomic<int> ready = 0;
+  const ArrayFunction function = compile([&](const std::vector<array>& inputs) {
+    ++runs;
+    array result = inputs[0];
+    for (int i = 0; i < 2000; ++i) {
+      result = result + 1.0F;
+    }
+    return std::vector<array>{result};
+  });
+
+  std::vector<std::thread> threads;
+  std::vector<float> results(4);
+  for (float& result : results) {
+    threads.emplace_back([&] {
+      ++ready;
+      while (ready < 4) {
+      }
+      result = function({array({1.0F})})[0].item<float>();
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+
+  CHECK(runs == 1);
+  CHECK(results == std::vector<float>(4, 2001));
+}
+
+TEST_CASE("a body that throws leaves its function to other calls") {
+  int runs = 0;
+  const ArrayFunction function = compile([&](const std::vector<array>& inputs) {
+    if (++runs == 1) {
+      throw std::runtime_error("the first time");
+    }
+    return std::vector<array>{inputs[0] + 1.0F};
+  });
+
+  CHECK_THROWS_WITH_AS(function({ones({2})}), "the first time", std::runtime_error);
+  std::thread([&] { CHECK(read(function({ones({2})})[0]) == std::vector<double>(2, 2)); }).join();
+  CHECK(read(function({ones({2})})[0]) == std::vector<double>(2, 2));
+  CHECK(runs == 2);
+}
+
+TEST_CASE("a body may call compiled functions, itself among them, from its own and other threads") {
+  const ArrayFunction other = compile(
+      [](const std::vector<array>& inputs) { return std::vector<array>{inputs[0] * 2.0F}; });
+  std::atomic<int> depth = 0;
+  ArrayFunction function;
+  function = compile([&](const std::vector<array>& inputs) {
+    if (++depth > 2) {
+      return other(inputs);
+    }
+    if (depth == 2) {
+      return function(inputs);
+    }
+    array elsewhere(0.0F);
+    std::thread([&] { elsewhere = function({ones({2})})[0] + other({ones({2})})[0]; }).join();
+    return std::vector<array>{inputs[0] + elsewhere};
+  });
+
+  CHECK(read(function({ones({2})})[0]) == std::vector<double>(2, 5));
+  CHECK(depth == 3);
+}
+
+TEST_CASE("the first call of a function of 200,000 operations takes seconds at most") {
+  constexpr int kOperations = 100000;
+  std::vector<array> captured;
+  for (int i = 0; i < kOperations; ++i) {
+    captured.push_back(array(std::vector<float>{1, 2}));
+  }
+  const ArrayFunction function = compile([&](const std::vector<array>& inputs) {
+    array result = inputs[0];
+    for (const array& each : captured) {
+      result = result + each * each;
+    }
+    return std::vector<array>{result};
+  });
+
+  const auto begin = std::chrono::steady_clock::now();
+  function({ones({2})});
+
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
 }

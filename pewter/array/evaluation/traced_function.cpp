@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <utility>
 
 #include "pewter/array/graph/primitive.h"
@@ -13,6 +14,9 @@
 
 namespace pewter::evaluation {
 namespace {
+
+// How long a call waits for another thread's trace of the same function.
+constexpr std::chrono::seconds kLongestWait(1);
 
 std::atomic<bool>& enabled() {
   static std::atomic<bool> enabled = !environment::text("MLX_DISABLE_COMPILE").has_value();
@@ -43,9 +47,11 @@ std::vector<graph::NodePointer> sources(const graph::Node& node) {
 
 Trace::Trace(const ArrayFunction& function, const std::vector<array>& inputs) {
   std::vector<array> placeholders;
+  Places places;
   for (const array& input : inputs) {
     placeholders.push_back(placeholder_like(input));
-    add(placeholders.back().node_pointer());
+    places.emplace(&placeholders.back().node(), steps_.size());
+    steps_.push_back({placeholders.back().node_pointer(), {}});
   }
   argument_count_ = inputs.size();
   std::vector<array> outputs;
@@ -55,41 +61,26 @@ Trace::Trace(const ArrayFunction& function, const std::vector<array>& inputs) {
     reads_lengths_ = scope.reads_lengths();
   }
   for (const array& output : outputs) {
-    output_places_.push_back(record(output.node_pointer()));
+    output_places_.push_back(record(output.node_pointer(), places));
     frozen_outputs_.push_back(output);
   }
-}
-
-std::size_t Trace::place_of(const graph::NodePointer& node) const {
-  for (std::size_t i = steps_.size(); i-- > 0;) {
-    if (steps_[i].node == node) {
-      return i;
-    }
-  }
-  return kFrozen;
-}
-
-void Trace::add(const graph::NodePointer& node) {
-  steps_.push_back({node, {}});
 }
 
 // Depth first, without recursion: graphs are deeper than the stack. Marks are not used and inputs
 // of what the function captured are not looked at, because evaluation may be going on in another
 // thread.
-std::size_t Trace::record(const graph::NodePointer& root) {
+std::size_t Trace::record(const graph::NodePointer& root, Places& places) {
   struct Visit {
     graph::NodePointer node;
     std::vector<graph::NodePointer> inputs;
     std::vector<std::size_t> places;
   };
   std::vector<Visit> stack;
-  std::vector<const graph::Node*> known_frozen;
   std::size_t last = kFrozen;
   const auto begin = [&](const graph::NodePointer& node) {
-    last = place_of(node);
-    const bool is_known =
-        last != kFrozen || !node->is_traced ||
-        std::find(known_frozen.begin(), known_frozen.end(), node.get()) != known_frozen.end();
+    const auto known = places.find(node.get());
+    const bool is_known = known != places.end() || !node->is_traced;
+    last = known != places.end() ? known->second : kFrozen;
     if (!is_known) {
       stack.push_back({node, sources(*node), {}});
     }
@@ -108,12 +99,10 @@ std::size_t Trace::record(const graph::NodePointer& root) {
     }
     const bool depends = std::any_of(top.places.begin(), top.places.end(),
                                      [](std::size_t place) { return place != kFrozen; });
+    last = depends ? steps_.size() : kFrozen;
+    places.emplace(top.node.get(), last);
     if (depends) {
-      last = steps_.size();
       steps_.push_back({top.node, std::move(top.places)});
-    } else {
-      known_frozen.push_back(top.node.get());
-      last = kFrozen;
     }
     stack.pop_back();
     if (!stack.empty()) {
@@ -188,7 +177,7 @@ std::vector<array> Trace::repeat(const std::vector<array>& inputs, bool derives_
   for (const array& input : inputs) {
     made.push_back(ops::row_contiguous(input, input.node().stream).node_pointer());
   }
-  std::vector<std::pair<const graph::Siblings*, std::shared_ptr<graph::Siblings>>> siblings;
+  std::unordered_map<const graph::Siblings*, std::shared_ptr<graph::Siblings>> siblings;
   for (std::size_t i = argument_count_; i < steps_.size(); ++i) {
     const Step& step = steps_[i];
     if (derives_shapes) {
@@ -204,15 +193,13 @@ std::vector<array> Trace::repeat(const std::vector<array>& inputs, bool derives_
     }
     made.push_back(repeat_step(step, made));
     if (const graph::Siblings* old = step.node->siblings.get()) {
-      auto known = std::find_if(siblings.begin(), siblings.end(),
-                                [&](const auto& entry) { return entry.first == old; });
-      if (known == siblings.end()) {
-        siblings.emplace_back(old, std::make_shared<graph::Siblings>());
-        known = siblings.end() - 1;
-        known->second->outputs.resize(old->outputs.size());
+      std::shared_ptr<graph::Siblings>& repeated = siblings[old];
+      if (!repeated) {
+        repeated = std::make_shared<graph::Siblings>();
+        repeated->outputs.resize(old->outputs.size());
       }
-      known->second->outputs[step.node->output_index] = made.back();
-      made.back()->siblings = known->second;
+      repeated->outputs[step.node->output_index] = made.back();
+      made.back()->siblings = repeated;
     }
   }
   std::vector<array> outputs;
@@ -228,29 +215,67 @@ std::vector<array> Trace::repeat(const std::vector<array>& inputs, bool derives_
   return outputs;
 }
 
+class TracedFunction::Recording {
+ public:
+  /// Another thread may be at it, if it takes too long.
+  Recording(TracedFunction& function, std::unique_lock<std::mutex>& lock)
+      : function_(function), lock_(lock), is_only_(!std::exchange(function.is_recording_, true)) {
+    lock_.unlock();
+  }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  ~Recording() {
+    if (!lock_.owns_lock()) {
+      lock_.lock();
+    }
+    if (is_only_) {
+      function_.is_recording_ = false;
+      function_.recorded_.notify_all();
+    }
+  }
+
+ private:
+  TracedFunction& function_;
+  std::unique_lock<std::mutex>& lock_;
+  const bool is_only_;
+};
+
+std::shared_ptr<const Trace> TracedFunction::find(const std::vector<array>& inputs) const {
+  for (const auto& known : traces_) {
+    if (known->fits(inputs, shapeless_)) {
+      return known;
+    }
+  }
+  return nullptr;
+}
+
 std::vector<array> TracedFunction::call(const std::vector<array>& inputs) {
   // Inside another traced function the body is part of that one's.
   if (!is_tracing_enabled() || ops::is_tracing()) {
     return function_(inputs);
   }
+  // Outlives the lock: what a dropped trace lets go of is the user's to act on.
   std::shared_ptr<const Trace> trace;
-  {
-    const std::scoped_lock lock(mutex_);
-    for (const auto& known : traces_) {
-      if (known->fits(inputs, shapeless_)) {
-        trace = known;
-        break;
-      }
-    }
+  std::unique_lock lock(mutex_);
+  trace = find(inputs);
+  if (!trace && is_recording_) {
+    recorded_.wait_for(lock, kLongestWait, [&] {
+      trace = find(inputs);
+      return trace != nullptr || !is_recording_;
+    });
   }
   if (trace) {
+    lock.unlock();
     return trace->repeat(inputs, !trace->has_lengths_of(inputs));
   }
+  const Recording recording(*this, lock);
   trace = std::make_shared<const Trace>(function_, inputs);
   // What cannot derive its shape is refused at the first call already.
   std::vector<array> outputs = trace->repeat(inputs, shapeless_);
-  const std::scoped_lock lock(mutex_);
-  traces_.push_back(std::move(trace));
+  lock.lock();
+  if (!find(inputs)) {
+    traces_.push_back(std::move(trace));
+  }
   return outputs;
 }
 

@@ -3,8 +3,10 @@
 #include <pewter/array.h>
 #include <pewter/eval.h>
 
+#include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "pewter/array/graph/node.h"
@@ -33,10 +35,10 @@ class Trace {
     std::vector<std::size_t> inputs;
   };
   static constexpr std::size_t kFrozen = static_cast<std::size_t>(-1);
+  /// The step of each node that has been looked at; kFrozen for what the function captured.
+  using Places = std::unordered_map<const graph::Node*, std::size_t>;
 
-  std::size_t record(const graph::NodePointer& root);
-  std::size_t place_of(const graph::NodePointer& node) const;
-  void add(const graph::NodePointer& node);
+  std::size_t record(const graph::NodePointer& root, Places& places);
   graph::NodePointer repeat_step(const Step& step,
                                  const std::vector<graph::NodePointer>& made) const;
 
@@ -48,7 +50,9 @@ class Trace {
   bool reads_lengths_ = false;
 };
 
-/// A function whose body runs only when no trace fits. Safe to call from any thread.
+/// A function whose body runs only when no trace fits. Safe to call from any thread: one runs the
+/// body while the others wait for its trace, for a second at most, because the body may itself be
+/// waiting for a thread that calls the function.
 class TracedFunction {
  public:
   TracedFunction(ArrayFunction function, bool shapeless)
@@ -57,10 +61,18 @@ class TracedFunction {
   std::vector<array> call(const std::vector<array>& inputs);
 
  private:
+  /// Marks that a thread runs the body, from when the lock is let go of to its end.
+  class Recording;
+
+  /// Null when none fits; the lock must be held.
+  std::shared_ptr<const Trace> find(const std::vector<array>& inputs) const;
+
   const ArrayFunction function_;
   const bool shapeless_;
-  std::mutex mutex_;  // guards the member below
+  std::mutex mutex_;  // guards the members below
+  std::condition_variable recorded_;
   std::vector<std::shared_ptr<const Trace>> traces_;
+  bool is_recording_ = false;
 };
 
 /// Whether functions are traced at all.

@@ -38,7 +38,8 @@ using ArrayFunction = std::function<std::vector<array>(const std::vector<array>&
 /// the recorded operations. Arrays that the function captures are frozen as they were then. With
 /// `shapeless` the body runs for each combination of lengths all the same when it, or an operation
 /// in it, looks at them; others than transpose, expand_dims, squeeze with axes, slice, reshape,
-/// sum, prod, all, any and those that act on each element do.
+/// sum, prod, all, any and those that act on each element do. When several threads call it for the
+/// first time together, one runs the body and the others wait for what it has recorded.
 ///
 /// Calling it throws std::invalid_argument when the body evaluates an array, and, if `shapeless`,
 /// when an operation in it cannot derive its result from other shapes.
