@@ -43,7 +43,7 @@ kernel void take_elements(const device T* in [[buffer(0)]],
   const uint row = at.x / p.inner;
   const uint column = at.x - row * p.inner;
   const device T* from = in + ulong(at.y) * p.length * p.inner;
-  out[ulong(at.y) * p.count * p.inner + at.x] = from[clamped(indices[row], p.length) * p.inner + column];
+  out[ulong(at.y) * p.count * p.inner + at.x] = from[ulong(clamped(indices[row], p.length)) * p.inner + column];
 }
 
 // Indices of the shape (outer, count, inner).

@@ -66,9 +66,10 @@ template <typename Order, typename T>
   const ulong row = ulong(index / extent.parts) * extent.length;
   const uint begin = index % extent.parts * kStretch;
   const Order order{keys + row};
-  const uint pair_begin = begin / (2 * extent.width) * (2 * extent.width);
-  const uint middle = metal::min(pair_begin + extent.width, extent.length);
-  const uint pair_end = metal::min(middle + extent.width, extent.length);
+  // Widths are powers of two. Past the end of a row of 2^31 elements or more no uint could point.
+  const uint pair_begin = begin & ~(2 * extent.width - 1);
+  const uint middle = pair_begin + metal::min(extent.width, extent.length - pair_begin);
+  const uint pair_end = middle + metal::min(extent.width, extent.length - middle);
   device const Item* left = in + row + pair_begin;
   device const Item* right = in + row + middle;
   const uint left_count = middle - pair_begin;
@@ -90,7 +91,7 @@ template <typename Order, typename T>
   uint from_right = before - low;
 
   out += row;
-  const uint end = metal::min(begin + kStretch, pair_end);
+  const uint end = begin + metal::min(kStretch, pair_end - begin);
   for (uint at = begin; at < end; ++at) {
     // Positions past a run are not read; what stands there does not matter.
     const bool has_left = from_left < left_count;

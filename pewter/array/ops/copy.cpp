@@ -25,6 +25,15 @@ struct Layout {
   std::int64_t to_strides[kMaxAxes];
 };
 
+/// All axes but the last two together, which are one axis of the grid.
+std::uint64_t planes_of(const Layout& layout) {
+  std::uint64_t planes = 1;
+  for (std::size_t axis = 2; axis < kMaxAxes; ++axis) {
+    planes *= layout.lengths[axis];
+  }
+  return planes;
+}
+
 Layout joined(const char* origin, const Shape& shape, const Strides& from, const Strides& to) {
   Layout layout = {};
   std::fill(std::begin(layout.lengths), std::end(layout.lengths), 1U);
@@ -58,6 +67,7 @@ Layout joined(const char* origin, const Shape& shape, const Strides& from, const
     layout.to_strides[0] = 1;
   }
   layout.axis_count = static_cast<std::uint32_t>(count);
+  graph::expect_dispatchable(origin, static_cast<std::int64_t>(planes_of(layout)));
   return layout;
 }
 
@@ -86,18 +96,15 @@ void encode_copy(runtime::Stream& stream,
   const bool by_rows = layout.from_strides[0] == 1 && layout.to_strides[0] == 1;
   const auto kernel =
       shipped_kernel("copy.metal", fmt::format("{}_{}", by_rows ? "copy_rows" : "copy", bytes));
-  std::uint64_t rest = 1;
-  for (std::size_t axis = 2; axis < kMaxAxes; ++axis) {
-    rest *= layout.lengths[axis];
-  }
   const std::uint32_t width = std::clamp(layout.lengths[0] / 32 * 32 + 32, 32U, 1024U);
   KernelCall(stream, *kernel)
       .input(from)
       .buffer(to.memory(), to.byte_offset() + static_cast<std::size_t>(offset) * bytes,
               runtime::Access::Write)
       .value(layout)
-      .dispatch_groups(MTL::Size((layout.lengths[0] + width - 1) / width, layout.lengths[1], rest),
-                       MTL::Size(width, 1, 1));
+      .dispatch_groups(
+          MTL::Size((layout.lengths[0] + width - 1) / width, layout.lengths[1], planes_of(layout)),
+          MTL::Size(width, 1, 1));
 }
 
 void encode_copy(runtime::Stream& stream, const graph::Node& from, const graph::Node& to) {

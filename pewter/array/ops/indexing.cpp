@@ -207,6 +207,8 @@ array put_along(const char* origin,
   }
   expect_equal_ranks(origin, a, indices);
   expect_elements(origin, a, position, indices, indices.shape()[position]);
+  const evaluation::Segments all = evaluation::segments(a.shape(), position, position + 1);
+  graph::expect_dispatchable(origin, all.outer * all.inner);
   const auto [input, places] = broadcast_but(origin, a, indices, position, s);
   if (input.shape() != a.shape()) {
     throw std::invalid_argument(fmt::format("[{}] indices of shape {} for the shape {}", origin,

@@ -196,6 +196,7 @@ array dequantize(const array& w,
                  int bits,
                  StreamOrDevice s) {
   const std::int64_t length = expect_parts("dequantize", w, scales, biases, group_size, bits);
+  graph::expect_dispatchable("dequantize", static_cast<std::int64_t>(w.size()));
   const std::string kernel = fmt::format("quantized_unpack_{}_{}", name_of(scales.dtype()), bits);
   return array(graph::make_computed(
       with_last(w.shape(), {length}), scales.dtype(),

@@ -80,6 +80,9 @@ TEST_CASE("more elements side by side than kernels run over are refused") {
   refuses("take", [&] { take(high, array({0}), 2); });
   refuses("take_along_axis", [&] { take_along_axis(wide, array({{{0}}}), 0); });
   refuses("put_along_axis", [&] { put_along_axis(wide, array({{{0}}}), array(true), 0); });
+  const array tall = broadcast_to(array({true}), {1LL << 17, 1, 1LL << 16});
+  refuses("scatter_add_axis",
+          [&] { scatter_add_axis(astype(tall, Dtype::Int32), array({{{0}}}), array(1), 1); });
   refuses("gather", [&] { gather(wide, {array({0})}, {0}, {1, 1LL << 31, 3}); });
   refuses("cumsum", [&] { cumsum(wide, 0); });
   refuses("argmax", [&] { argmax(high, 2); });

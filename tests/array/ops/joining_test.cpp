@@ -87,5 +87,10 @@ TEST_CASE(
                        "[concatenate] 4294967296 elements side by side; kernels run over up to "
                        "4294966271, so do it in parts",
                        std::invalid_argument);
+  const array deep = broadcast_to(array(true), {1LL << 16, 1LL << 17, 1LL << 17, 2, 3});
+  CHECK_THROWS_WITH_AS(concatenate({deep, deep}, 3),
+                       "[concatenate] 8589934592 elements side by side; kernels run over up to "
+                       "4294966271, so do it in parts",
+                       std::invalid_argument);
   CHECK(concatenate({x, x}, 3).shape()[3] == 4);
 }
