@@ -281,6 +281,9 @@ void Emitter::emit_loop(llvm::Loop* loop) {
 }
 
 void Emitter::emit_block(llvm::BasicBlock* block) {
+  if (!reason_.empty()) {
+    return;
+  }
   mask_.clear();
   if (const unsigned number = analyses_.masks.of(block).vector; number != 0) {
     for (llvm::AllocaInst* slot : mask_slots(number)) {
@@ -310,6 +313,10 @@ void Emitter::emit_block(llvm::BasicBlock* block) {
       }
     } else if (!instruction.isTerminator()) {
       emit_instruction(instruction);
+    }
+    if (!reason_.empty()) {
+      // What comes behind may need what was not made.
+      return;
     }
   }
   emit_branch(block);

@@ -3,7 +3,9 @@
 #include <optional>
 #include <vector>
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -188,31 +190,37 @@ void split_between_blocks(llvm::Instruction& whole) {
   const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(whole.getType());
   const unsigned count =
       vector != nullptr ? vector->getNumElements() : whole.getType()->getStructNumElements();
+  const auto is_elsewhere = [&](const llvm::User* user) {
+    return llvm::cast<llvm::Instruction>(user)->getParent() != whole.getParent();
+  };
+  if (llvm::none_of(whole.users(), is_elsewhere)) {
+    return;
+  }
+  const llvm::SmallSetVector<llvm::User*, 8> users(whole.user_begin(), whole.user_end());
+  llvm::IRBuilder<> builder(&*whole.getInsertionPointAfterDef().value());
   llvm::SmallVector<llvm::Value*, 4> parts;
-  for (llvm::Use& use : llvm::make_early_inc_range(whole.uses())) {
-    auto* user = llvm::cast<llvm::Instruction>(use.getUser());
-    if (user->getParent() == whole.getParent() || llvm::isa<llvm::PHINode>(user)) {
-      continue;
+  for (unsigned i = 0; i < count; ++i) {
+    llvm::Value* part = vector != nullptr ? llvm::findScalarElement(&whole, i) : nullptr;
+    if (part == nullptr) {
+      part = vector != nullptr ? builder.CreateExtractElement(&whole, i)
+                               : builder.CreateExtractValue(&whole, i);
     }
-    if (parts.empty()) {
-      llvm::IRBuilder<> builder(&*whole.getInsertionPointAfterDef().value());
+    parts.push_back(part);
+  }
+  for (llvm::User* user : users) {
+    auto* instruction = llvm::cast<llvm::Instruction>(user);
+    if (const auto part = taken_part(*instruction); part && *part < count) {
+      instruction->replaceAllUsesWith(parts[*part]);
+      instruction->eraseFromParent();
+    } else if (is_elsewhere(user) && !llvm::isa<llvm::PHINode>(user)) {
+      builder.SetInsertPoint(instruction);
+      llvm::Value* again = llvm::PoisonValue::get(whole.getType());
       for (unsigned i = 0; i < count; ++i) {
-        parts.push_back(vector != nullptr ? builder.CreateExtractElement(&whole, i)
-                                          : builder.CreateExtractValue(&whole, i));
+        again = vector != nullptr ? builder.CreateInsertElement(again, parts[i], i)
+                                  : builder.CreateInsertValue(again, parts[i], i);
       }
+      instruction->replaceUsesOfWith(&whole, again);
     }
-    if (const auto part = taken_part(*user); part && *part < count) {
-      user->replaceAllUsesWith(parts[*part]);
-      user->eraseFromParent();
-      continue;
-    }
-    llvm::IRBuilder<> builder(user);
-    llvm::Value* again = llvm::PoisonValue::get(whole.getType());
-    for (unsigned i = 0; i < count; ++i) {
-      again = vector != nullptr ? builder.CreateInsertElement(again, parts[i], i)
-                                : builder.CreateInsertValue(again, parts[i], i);
-    }
-    use.set(again);
   }
 }
 
