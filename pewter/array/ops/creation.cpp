@@ -78,6 +78,56 @@ class ProgressionPrimitive final : public ops::SingleOutput {
   Dtype dtype_ = Dtype::Float32;
 };
 
+/// A double as kernels/creation.metal has it.
+struct Double {
+  std::uint64_t digits;
+  std::int32_t exponent;
+  std::uint32_t is_negative;
+};
+
+Double parts_of(double number) {
+  constexpr int kDigits = std::numeric_limits<double>::digits;
+  int exponent = 0;
+  const double fraction = std::frexp(std::abs(number), &exponent);
+  return {static_cast<std::uint64_t>(std::ldexp(fraction, kDigits)), exponent - kDigits,
+          std::signbit(number) ? 1U : 0U};
+}
+
+/// As kernels/creation.metal has it.
+struct Spaced {
+  Double start;
+  Double step;
+  Double last;
+  std::uint64_t count;
+};
+
+class SpacedPrimitive final : public ops::SingleOutput {
+ public:
+  SpacedPrimitive(const Spaced& spaced, Dtype dtype) : spaced_(spaced), dtype_(dtype) {}
+  std::string_view name() const override { return "linspace"; }
+  void encode_into(runtime::Stream& stream,
+                   std::span<const graph::NodePointer>,
+                   graph::Node& out) const override {
+    const auto kernel =
+        ops::shipped_kernel("creation.metal", fmt::format("spaced_{}", name_of(out.dtype)));
+    ops::KernelCall(stream, *kernel).output(out).value(spaced_).dispatch_rows(out.size, 1, 1);
+  }
+  std::vector<array> apply(const std::vector<array>& /*inputs*/,
+                           std::uint32_t stream) const override {
+    return {make(spaced_, dtype_, stream)};
+  }
+
+  static array make(const Spaced& spaced, Dtype dtype, std::uint32_t stream) {
+    return array(graph::make_computed({static_cast<std::int64_t>(spaced.count)}, dtype,
+                                      std::make_shared<SpacedPrimitive>(spaced, dtype), {},
+                                      stream));
+  }
+
+ private:
+  Spaced spaced_;
+  Dtype dtype_;
+};
+
 std::uint64_t progression_count(double start, double stop, double step) {
   if (!std::isfinite(start) || !std::isfinite(stop) || !std::isfinite(step) || step == 0) {
     throw std::invalid_argument(
@@ -180,14 +230,17 @@ array linspace(double start, double stop, int count, Dtype dtype, StreamOrDevice
   if (count < 0) {
     throw std::invalid_argument(fmt::format("[linspace] {} elements", count));
   }
-  if (count < 2) {
-    return full({count}, array(start, dtype), dtype, s);
+  if (!std::isfinite(start) || !std::isfinite(stop) || !std::isfinite(stop - start)) {
+    throw std::invalid_argument(fmt::format(
+        "[linspace] from {} to {}: both and their distance must be finite", start, stop));
   }
-  // Both ends are exact: weights of the two ends add up to one.
-  const array position = arange(0.0, static_cast<double>(count), 1.0, Dtype::Float32, s);
-  const array weight = divide(position, array(static_cast<float>(count - 1)), s);
-  const array from_start = multiply(subtract(array(1.0F), weight, s), array(start), s);
-  return astype(add(from_start, multiply(weight, array(stop), s), s), dtype, s);
+  const bool is_number = dtype != Dtype::Bool && dtype != Dtype::Complex64;
+  const double step = count > 1 ? (stop - start) / (count - 1) : 0;
+  const Spaced spaced = {parts_of(start), parts_of(step), parts_of(count > 1 ? stop : start),
+                         static_cast<std::uint64_t>(count)};
+  const array numbers =
+      SpacedPrimitive::make(spaced, is_number ? dtype : Dtype::Float32, ops::stream_number(s));
+  return astype(numbers, dtype, s);
 }
 
 array eye(int rows, int columns, int k, Dtype dtype, StreamOrDevice s) {

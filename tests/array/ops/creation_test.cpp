@@ -2,8 +2,10 @@
 #include <pewter/ops.h>
 
 #include <climits>
+#include <cmath>
 #include <cstdint>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "tests/array/reference.h"
@@ -53,4 +55,58 @@ TEST_CASE("ranges of whole numbers go in the step between the first two, as NumP
         std::vector<double>{0x1p53, 0x1p53 + 1, 0x1p53 + 2, 0x1p53 + 3});
   CHECK(arange(1e19, 1.2e19, 1e18, Dtype::UInt64).to_vector<std::uint64_t>() ==
         std::vector<std::uint64_t>{10'000'000'000'000'000'000U, 11'000'000'000'000'000'000U});
+}
+
+TEST_CASE("numbers between two ends are the nearest to those of double") {
+  const std::vector<std::pair<double, double>> ends = {
+      {1, 0}, {0, 1}, {-50, 50}, {0.1, 0.1}, {1e-30, -3e30}, {16777217, 16777300}, {-3.7, 1e6}};
+  for (const auto& [start, stop] : ends) {
+    for (const int count : {0, 1, 2, 31, 32, 33, 1001, 1025}) {
+      CAPTURE(start);
+      CAPTURE(stop);
+      CAPTURE(count);
+      std::vector<float> expected;
+      for (int i = 0; i < count; ++i) {
+        const double step = count > 1 ? (stop - start) / (count - 1) : 0;
+        const bool is_last = i > 0 && i == count - 1;
+        expected.push_back(static_cast<float>(is_last ? stop : start + i * step));
+      }
+
+      CHECK(linspace(start, stop, count).to_vector<float>() == expected);
+    }
+  }
+}
+
+TEST_CASE("whole numbers between two ends are those below, as NumPy has them") {
+  const std::vector<std::pair<double, double>> ends = {
+      {10, 0}, {0, 10}, {100, 0}, {-7.5, 7.5}, {0, 2}, {-9e18, 9e18}, {0.5, -99.5}};
+  for (const auto& [start, stop] : ends) {
+    for (const int count : {1, 2, 11, 99, 101, 1009}) {
+      CAPTURE(start);
+      CAPTURE(stop);
+      CAPTURE(count);
+      std::vector<std::int64_t> expected;
+      for (int i = 0; i < count; ++i) {
+        const double step = count > 1 ? (stop - start) / (count - 1) : 0;
+        const double number = i > 0 && i == count - 1 ? stop : start + i * step;
+        expected.push_back(static_cast<std::int64_t>(std::floor(number)));
+      }
+
+      CHECK(linspace(start, stop, count, Dtype::Int64).to_vector<std::int64_t>() == expected);
+    }
+  }
+  CHECK(read(linspace(10, 0, 11, Dtype::Int32)) ==
+        std::vector<double>{10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0});
+  CHECK(read(linspace(255, 0, 3, Dtype::UInt8)) == std::vector<double>{255, 127, 0});
+  CHECK(linspace(0, 0x1p63, 2, Dtype::UInt64).to_vector<std::uint64_t>() ==
+        std::vector<std::uint64_t>{0, 1ULL << 63});
+}
+
+TEST_CASE("numbers between ends that are not finite are refused") {
+  CHECK_THROWS_WITH_AS(linspace(0, INFINITY),
+                       "[linspace] from 0 to inf: both and their distance must be finite",
+                       std::invalid_argument);
+  CHECK_THROWS_AS(linspace(-1e308, 1e308), std::invalid_argument);
+  CHECK(read(linspace(0, 1, 3, Dtype::Bool)) == std::vector<double>{0, 1, 1});
+  CHECK(linspace(0, 1, 3, Dtype::Complex64).dtype() == Dtype::Complex64);
 }

@@ -48,7 +48,8 @@ template <std::floating_point T>
 array arange(T stop, StreamOrDevice s = {}) {
   return arange(0.0, static_cast<double>(stop), 1.0, Dtype::Float32, s);
 }
-/// `count` numbers from `start` to `stop`, both included.
+/// `count` numbers from `start` to `stop`, both included, computed in double; of integer types
+/// those below. Throws std::invalid_argument when an end is not finite.
 PEWTER_EXPORT array linspace(
     double start, double stop, int count = 50, Dtype dtype = Dtype::Float32, StreamOrDevice s = {});
 /// Ones on the k-th diagonal.
