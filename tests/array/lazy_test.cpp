@@ -3,9 +3,12 @@
 #include <pewter/memory.h>
 #include <pewter/ops.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "pewter/array/fusion/kernel_cache.h"
 
@@ -17,6 +20,39 @@ std::vector<float> counted(std::size_t count) {
   std::vector<float> values(count);
   std::iota(values.begin(), values.end(), 0.0F);
   return values;
+}
+
+/// Numbers of the shape, in memory of their own.
+array stored(const Shape& shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t length : shape) {
+    count *= length;
+  }
+  array result =
+      reshape(arange(0.0, static_cast<double>(count), 1.0, Dtype::Float32) + 0.0F, shape);
+  eval(result);
+  return result;
+}
+
+using Unary = std::function<array(const array&)>;
+
+/// The bytes that `function` takes besides its argument, of which it is the only owner. Checks that
+/// it computes what it does when the argument is kept.
+std::size_t bytes_taken(const Shape& shape, const Unary& function) {
+  const array kept = stored(shape);
+  const array expected = function(kept);
+  eval(expected);
+  CHECK(array_equal(kept, stored(shape)).item<bool>());
+  array x = stored(shape);
+  clear_cache();
+  const std::size_t before = get_active_memory();
+  reset_peak_memory();
+  const array y = function(std::exchange(x, array(0)));
+  eval(y);
+  // Counts from the first allocation on.
+  const std::size_t peak = std::max(get_peak_memory(), before);
+  CHECK(array_equal(y, expected).item<bool>());
+  return peak - before;
 }
 
 }  // namespace
@@ -106,4 +142,47 @@ TEST_CASE("a loop that evaluates something else than what it carries does not gr
     eval(shown);
   }
   CHECK(carried.to_vector<float>() == std::vector<float>(4, 2));
+}
+
+TEST_CASE("results take the memory of an operand that nobody holds any more") {
+  constexpr std::size_t kFew = 100000;
+  const array row = stored({1000});
+  const array column = stored({300, 1});
+  const array short_row = stored({5});
+  const array other = stored({1000, 300});
+  const array planes = stored({2, 3, 1});
+  CHECK(bytes_taken({300, 1000}, [&](const array& x) { return x * 2.0F; }) < kFew);
+  CHECK(bytes_taken({300, 1000}, [&](const array& x) { return x + row; }) < kFew);
+  CHECK(bytes_taken({300, 1000}, [&](const array& x) { return exp(-x) * column + x; }) < kFew);
+  CHECK(bytes_taken({300, 1000}, [&](const array& x) { return x - transpose(other); }) < kFew);
+  CHECK(bytes_taken({60000, 5}, [&](const array& x) { return x + short_row; }) < kFew);
+  CHECK(bytes_taken({2, 3, 50000}, [&](const array& x) { return x + planes; }) < kFew);
+  CHECK(bytes_taken({300, 1000}, [&](const array& x) { return reshape(x, {1000, 300}) * 2.0F; }) <
+        kFew);
+  CHECK(bytes_taken({300, 1000}, [&](const array& x) {
+          return astype(reshape(x, {60000, 5}) + short_row, Dtype::Int32);
+        }) < kFew);
+  CHECK(bytes_taken({300, 1000}, [&](const array& x) { return cumsum(x, 0); }) < kFew);
+  CHECK(bytes_taken({300, 1000}, [&](const array& x) { return cummax(-x, 1, true); }) < kFew);
+  CHECK(bytes_taken({300, 1000}, [&](const array& x) { return cumsum(x, 1, false, false); }) <
+        kFew);
+}
+
+TEST_CASE("results have memory of their own when another array shows their operand's") {
+  constexpr std::size_t kAll = 900 * 900 * sizeof(float);
+  const array row = stored({900});
+  CHECK(bytes_taken({900, 900}, [&](const array& x) { return x + transpose(x); }) >= kAll);
+  CHECK(bytes_taken({900, 900}, [&](const array& x) { return x + slice(x, {0, 0}, {1, 900}); }) >=
+        kAll);
+  array part(0.0F);
+  CHECK(bytes_taken({900, 900}, [&](const array& x) {
+          part = slice(x, {1, 0}, {2, 900});
+          return x + row;
+        }) >= kAll);
+  CHECK(array_equal(part, reshape(row + 900.0F, {1, 900})).item<bool>());
+  CHECK(bytes_taken({900, 900}, [&](const array& x) {
+          part = reshape(x, {-1});
+          return cumsum(x, 0);
+        }) >= kAll);
+  CHECK(array_equal(part, stored({810000})).item<bool>());
 }

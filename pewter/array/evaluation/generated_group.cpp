@@ -273,8 +273,10 @@ class Encoder {
     }
   }
 
-  // Memory for the outputs: that of an input which dies here, when element i of it is read for
-  // nothing but element i of the outputs.
+  // Memory for the outputs: that of an input which dies here. In every layout a row contiguous
+  // input of the output's size is read at the places that a thread writes to, and before it does:
+  // what is stored depends on what is loaded, or else has the same type, so that the compiler keeps
+  // the order.
   void give_memory() {
     find_survivors();
     leaf_memory_.clear();
@@ -286,9 +288,11 @@ class Encoder {
       bool reused = false;
       for (; next_leaf < leaves_.size() && !reused; ++next_leaf) {
         graph::Node& leaf = *leaves_[next_leaf];
-        if (dies_here(leaf) && structure_.inputs[next_leaf].access == Access::Linear &&
-            leaf.size == output->size && size_of(leaf.dtype) == size_of(output->dtype)) {
-          output->buffer = leaf.buffer;
+        const bool fits = leaf.size == output->size &&
+                          (leaf.dtype == output->dtype ||
+                           (outputs_.size() == 1 && size_of(leaf.dtype) == size_of(output->dtype)));
+        if (fits && dies_here(leaf)) {
+          output->buffer = leaf.memory();
           reused = true;
         }
       }
@@ -315,10 +319,7 @@ class Encoder {
     }
   }
 
-  bool dies_here(graph::Node& leaf) const {
-    if (leaf.base || leaf.is_shared_memory || leaf.size != root_->size) {
-      return false;
-    }
+  bool dies_here(const graph::Node& leaf) const {
     std::size_t uses = 0;
     for (const std::uint32_t member : group_->members) {
       const Entry& entry = tape_->entries()[member];
@@ -329,7 +330,7 @@ class Encoder {
         uses += input.get() == &leaf ? 1 : 0;
       }
     }
-    return static_cast<std::size_t>(leaf.weak_from_this().use_count()) == uses;
+    return graph::is_memory_free(leaf, uses);
   }
 
   // --- Reductions. ---

@@ -119,4 +119,25 @@ void allocate_memory(Node& node) {
   node.buffer = runtime::allocator().allocate(node.size * size_of(node.dtype));
 }
 
+bool is_memory_free(const Node& input, std::size_t uses) {
+  const Node& origin = input.origin();
+  if (origin.is_shared_memory || origin.placement != Placement::Device) {
+    return false;
+  }
+  const bool shows_all = input.is_row_contiguous && input.offset == 0 &&
+                         input.size * size_of(input.dtype) == origin.size * size_of(origin.dtype);
+  return shows_all && static_cast<std::size_t>(input.weak_from_this().use_count()) == uses &&
+         (!input.base || input.base.use_count() == 1);
+}
+
+bool take_memory(Node& node, const Node& input) {
+  if (input.size * size_of(input.dtype) == node.size * size_of(node.dtype) &&
+      is_memory_free(input, 1)) {
+    node.buffer = input.memory();
+    return true;
+  }
+  allocate_memory(node);
+  return false;
+}
+
 }  // namespace pewter::graph

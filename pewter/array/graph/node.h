@@ -121,4 +121,12 @@ NodePointer make_view(const NodePointer& node, Shape shape, Strides strides, std
 /// Gives a computed node memory on the device.
 void allocate_memory(Node& node);
 
+/// Whether a computation that has `input` among its inputs `uses` times may write to its memory:
+/// nobody else has the input, nor whatever it looks at, all of which it shows in order.
+bool is_memory_free(const Node& input, std::size_t uses);
+
+/// Gives a computed node the memory of an input that is free and as large, so that the input's
+/// elements are in it; or else memory of its own. True for the former.
+bool take_memory(Node& node, const Node& input);
+
 }  // namespace pewter::graph

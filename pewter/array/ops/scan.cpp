@@ -54,14 +54,20 @@ void dispatch_columns(ops::KernelCall& call, const evaluation::Segments& all) {
       MTL::Size(width, 1, 1));
 }
 
-class ScanPrimitive final : public ops::SingleOutput {
+class ScanPrimitive final : public graph::Primitive {
  public:
   ScanPrimitive(const char* name, int axis, bool reverse, bool inclusive)
       : name_(name), axis_(axis), reverse_(reverse), inclusive_(inclusive) {}
   std::string_view name() const override { return name_; }
-  void encode_into(runtime::Stream& stream,
-                   std::span<const graph::NodePointer> inputs,
-                   graph::Node& out) const override {
+  void encode(runtime::Stream& stream,
+              std::span<const graph::NodePointer> inputs,
+              std::span<graph::Node* const> outputs) const override {
+    graph::Node& out = *outputs[0];
+    // A thread writes to places that it alone has read.
+    graph::take_memory(out, *inputs[0]);
+    if (out.size == 0) {
+      return;
+    }
     evaluation::Segments all = around(out, static_cast<std::size_t>(axis_));
     const bool by_rows = all.inner == 1 && all.reduced >= kShortRow && size_of(out.dtype) < 8;
     const auto kernel = ops::shipped_kernel(
