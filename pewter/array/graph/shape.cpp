@@ -101,6 +101,13 @@ Shape broadcast_shape(const char* origin, const Shape& a, const Shape& b) {
   return result;
 }
 
+bool broadcasts_to(const Shape& from, const Shape& to) {
+  return from.size() <= to.size() && std::equal(from.rbegin(), from.rend(), to.rbegin(),
+                                                [](std::int64_t length, std::int64_t wanted) {
+                                                  return length == 1 || length == wanted;
+                                                });
+}
+
 std::size_t checked_axis(const char* origin, int axis, std::size_t rank) {
   const auto limit = static_cast<std::int64_t>(rank);
   if (axis < -limit || axis >= limit) {

@@ -30,6 +30,9 @@ void for_each_position(const Shape& shape,
 /// lengths differ and neither is 1.
 Shape broadcast_shape(const char* origin, const Shape& a, const Shape& b);
 
+/// Whether an array of the first shape can be broadcast to the second.
+bool broadcasts_to(const Shape& from, const Shape& to);
+
 /// An axis that counts from the end when negative. Throws std::invalid_argument, tagged with
 /// `origin`, when there is none such.
 std::size_t checked_axis(const char* origin, int axis, std::size_t rank);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "pewter/array/graph/constant.h"
@@ -88,9 +89,12 @@ void expect_floating(const char* origin, Dtype dtype) {
   }
 }
 
+std::string tag_of(const char* origin) {
+  return fmt::format("random::{}", origin);
+}
+
 void expect_broadcast(const char* origin, const Shape& from, const Shape& shape) {
-  const bool fits = from.size() <= shape.size() && broadcast_shapes(from, shape) == shape;
-  if (!fits) {
+  if (!graph::broadcasts_to(from, shape)) {
     throw std::invalid_argument(fmt::format("[random::{}] the shape {} does not broadcast to {}",
                                             origin, graph::to_text(from), graph::to_text(shape)));
   }
@@ -103,6 +107,11 @@ int checked_axis(const array& logits, int axis) {
     throw std::invalid_argument(
         fmt::format("[random::categorical] axis {} of logits of rank {}", axis, rank));
   }
+  if (logits.shape()[static_cast<std::size_t>(placed)] == 0) {
+    throw std::invalid_argument(fmt::format(
+        "[random::categorical] nothing to choose from along axis {} of logits of shape {}", axis,
+        graph::to_text(logits.shape())));
+  }
   return placed;
 }
 
@@ -111,19 +120,58 @@ Shape without(Shape shape, int axis) {
   return shape;
 }
 
+Shape shape_of_both(const char* origin, const array& a, const array& b) {
+  return graph::broadcast_shape(tag_of(origin).c_str(), a.shape(), b.shape());
+}
+
+array bits_for(
+    const char* origin, const Shape& shape, Dtype dtype, const Key& key, StreamOrDevice s) {
+  return ops::threefry_bits(checked_key(origin, key, s), shape, dtype, ops::stream_number(s));
+}
+
+/// From 0 up to but not 1.
+array unit_for(
+    const char* origin, const Shape& shape, Dtype dtype, const Key& key, StreamOrDevice s) {
+  expect_floating(origin, dtype);
+  return ops::threefry_uniform(checked_key(origin, key, s), shape, dtype, 0, 1,
+                               ops::stream_number(s));
+}
+
 /// As MLX has it: what lies between the ends may be rounded to `high`.
-array between(const array& low,
-              const array& high,
-              const Shape& shape,
-              Dtype dtype,
-              const Key& key,
-              StreamOrDevice s) {
-  expect_floating("uniform", dtype);
-  expect_broadcast("uniform", broadcast_shapes(low.shape(), high.shape()), shape);
-  const array unit = uniform(shape, dtype, key, s);
-  const array from = astype(low, dtype, s);
-  const array range = subtract(astype(high, dtype, s), from, s);
-  return add(multiply(range, unit, s), from, s);
+array between(const array& low, const array& high, const array& unit, StreamOrDevice s) {
+  return add(multiply(subtract(high, low, s), unit, s), low, s);
+}
+
+/// Whether the distance between finite ends is not a number of their type, or may not be: the host
+/// knows it of numbers alone.
+bool may_be_too_far(const array& low, const array& high) {
+  const graph::Node& from = low.node();
+  const graph::Node& to = high.node();
+  if (!from.is_constant() || !to.is_constant()) {
+    return true;
+  }
+  const double distance =
+      graph::read_element(to.first(), to.dtype) - graph::read_element(from.first(), from.dtype);
+  const array rounded(distance, low.dtype());
+  return std::isinf(graph::read_element(rounded.node().first(), low.dtype()));
+}
+
+/// The same without the distance between the ends, where that would be infinite.
+array between_far_ends(
+    const array& sample, const array& low, const array& high, const array& unit, StreamOrDevice s) {
+  const auto wide = [&](const array& a) { return astype(a, Dtype::Float32, s); };
+  const array share = wide(unit);
+  const array from_low = multiply(wide(low), subtract(array(1.0F), share, s), s);
+  const array weighted = add(from_low, multiply(wide(high), share, s), s);
+  const array are_finite = logical_and(isfinite(low, s), isfinite(high, s), s);
+  const array is_too_far = logical_and(are_finite, isinf(subtract(high, low, s), s), s);
+  return where(is_too_far, astype(weighted, sample.dtype(), s), sample, s);
+}
+
+array gumbel_for(
+    const char* origin, const Shape& shape, Dtype dtype, const Key& key, StreamOrDevice s) {
+  const auto negative_log = [&](const array& x) { return negative(log(x, s), s); };
+  return negative_log(negative_log(unit_for(origin, shape, dtype, key, s)));
 }
 
 /// Adds Gumbel noise and takes the greatest: as likely as softmax says.
@@ -132,8 +180,8 @@ array sampled(const array& logits, int axis, const Shape& shape, const Key& key,
   Shape noise = shape;
   noise.insert(noise.begin() + static_cast<std::ptrdiff_t>(place),
                logits.shape()[static_cast<std::size_t>(axis)]);
-  return argmax(add(gumbel(noise, Dtype::Float32, key, s), logits, s), static_cast<int>(place),
-                false, s);
+  const array noisy = add(gumbel_for("categorical", noise, Dtype::Float32, key, s), logits, s);
+  return argmax(noisy, static_cast<int>(place), false, s);
 }
 
 }  // namespace
@@ -157,7 +205,7 @@ array split(const array& key, int count, StreamOrDevice s) {
     throw std::invalid_argument(
         fmt::format("[random::split] {} keys; at least 0 are possible", count));
   }
-  return bits({count, 2}, 4, key, s);
+  return bits_for("split", {count, 2}, Dtype::UInt32, key, s);
 }
 
 array bits(const Shape& shape, int width, const Key& key, StreamOrDevice s) {
@@ -166,7 +214,7 @@ array bits(const Shape& shape, int width, const Key& key, StreamOrDevice s) {
         fmt::format("[random::bits] words of {} bytes; possible are 1, 2 and 4", width));
   }
   const Dtype dtype = width == 4 ? Dtype::UInt32 : width == 2 ? Dtype::UInt16 : Dtype::UInt8;
-  return ops::threefry_bits(checked_key("bits", key, s), shape, dtype, ops::stream_number(s));
+  return bits_for("bits", shape, dtype, key, s);
 }
 
 array uniform(const array& low,
@@ -175,16 +223,21 @@ array uniform(const array& low,
               Dtype dtype,
               const Key& key,
               StreamOrDevice s) {
-  const array sample = between(low, high, shape, dtype, key, s);
+  expect_broadcast("uniform", shape_of_both("uniform", low, high), shape);
+  const array unit = unit_for("uniform", shape, dtype, key, s);
+  const array from = astype(low, dtype, s);
+  const array to = astype(high, dtype, s);
+  array sample = between(from, to, unit, s);
+  if (may_be_too_far(from, to)) {
+    sample = between_far_ends(sample, from, to, unit, s);
+  }
   // `low` has only what is rounded down to it: with what is rounded up to `high` it is as likely as
   // its neighbours.
-  return where(equal(sample, astype(high, dtype, s), s), astype(low, dtype, s), sample, s);
+  return where(equal(sample, to, s), from, sample, s);
 }
 
 array uniform(const Shape& shape, Dtype dtype, const Key& key, StreamOrDevice s) {
-  expect_floating("uniform", dtype);
-  return ops::threefry_uniform(checked_key("uniform", key, s), shape, dtype, 0, 1,
-                               ops::stream_number(s));
+  return unit_for("uniform", shape, dtype, key, s);
 }
 
 array normal(const Shape& shape,
@@ -214,7 +267,7 @@ array normal(const Shape& shape,
              const Key& key,
              StreamOrDevice s) {
   expect_floating("normal", dtype);
-  expect_broadcast("normal", broadcast_shapes(mean.shape(), deviation.shape()), shape);
+  expect_broadcast("normal", shape_of_both("normal", mean, deviation), shape);
   const array samples = normal(shape, dtype, 0, 1, key, s);
   return add(multiply(samples, astype(deviation, dtype, s), s), astype(mean, dtype, s), s);
 }
@@ -225,18 +278,18 @@ array truncated_normal(const array& lower,
                        Dtype dtype,
                        const Key& key,
                        StreamOrDevice s) {
-  expect_floating("truncated_normal", dtype);
+  expect_broadcast("truncated_normal", shape_of_both("truncated_normal", lower, upper), shape);
+  const array unit = unit_for("truncated_normal", shape, dtype, key, s);
   const array root(std::sqrt(2.0F), dtype);
   const array low = astype(lower, dtype, s);
   const array high = astype(upper, dtype, s);
-  const array u =
-      between(erf(divide(low, root, s), s), erf(divide(high, root, s), s), shape, dtype, key, s);
+  const array u = between(erf(divide(low, root, s), s), erf(divide(high, root, s), s), unit, s);
   return maximum(minimum(multiply(root, erfinv(u, s), s), high, s), low, s);
 }
 
 array truncated_normal(
     const array& lower, const array& upper, Dtype dtype, const Key& key, StreamOrDevice s) {
-  return truncated_normal(lower, upper, broadcast_shapes(lower.shape(), upper.shape()), dtype, key,
+  return truncated_normal(lower, upper, shape_of_both("truncated_normal", lower, upper), dtype, key,
                           s);
 }
 
@@ -250,7 +303,9 @@ array randint(const array& low,
     throw std::invalid_argument(fmt::format(
         "[random::randint] type {}; possible are bool and the integer types", name_of(dtype)));
   }
-  const array u = between(low, high, shape, Dtype::Float32, key, s);
+  expect_broadcast("randint", shape_of_both("randint", low, high), shape);
+  const array unit = unit_for("randint", shape, Dtype::Float32, key, s);
+  const array u = between(astype(low, Dtype::Float32, s), astype(high, Dtype::Float32, s), unit, s);
   // The ends may not be numbers of float32; what comes out must be between them all the same.
   const array last = astype(subtract(high, array(1, high.dtype()), s), dtype, s);
   return maximum(minimum(astype(floor(u, s), dtype, s), last, s), astype(low, dtype, s), s);
@@ -279,7 +334,8 @@ array bernoulli(const array& p, const Shape& shape, const Key& key, StreamOrDevi
   expect_broadcast("bernoulli", p.shape(), shape);
   // A probability of 1 must be above every word.
   const float above_all = std::nextafter(0x1p32F, std::numeric_limits<float>::max());
-  return less(bits(shape, 4, key, s), multiply(p, array(above_all), s), s);
+  return less(bits_for("bernoulli", shape, Dtype::UInt32, key, s), multiply(p, array(above_all), s),
+              s);
 }
 
 array bernoulli(const array& p, const Key& key, StreamOrDevice s) {
@@ -291,8 +347,7 @@ array bernoulli(float p, const Shape& shape, const Key& key, StreamOrDevice s) {
 }
 
 array gumbel(const Shape& shape, Dtype dtype, const Key& key, StreamOrDevice s) {
-  const auto negative_log = [&](const array& x) { return negative(log(x, s), s); };
-  return negative_log(negative_log(uniform(shape, dtype, key, s)));
+  return gumbel_for("gumbel", shape, dtype, key, s);
 }
 
 array categorical(const array& logits, int axis, const Key& key, StreamOrDevice s) {
@@ -302,6 +357,10 @@ array categorical(const array& logits, int axis, const Key& key, StreamOrDevice 
 
 array categorical(const array& logits, int axis, int count, const Key& key, StreamOrDevice s) {
   const int placed = checked_axis(logits, axis);
+  if (count < 0) {
+    throw std::invalid_argument(
+        fmt::format("[random::categorical] {} samples; at least 0 are possible", count));
+  }
   Shape shape = without(logits.shape(), placed);
   shape.push_back(count);
   return sampled(expand_dims(logits, -1, s), placed, shape, key, s);
@@ -320,8 +379,9 @@ array permutation(const array& x, int axis, const Key& key, StreamOrDevice s) {
     throw std::invalid_argument(
         fmt::format("[random::permutation] axis {} of {}", axis, x.description()));
   }
-  const auto length = static_cast<int>(x.shape()[static_cast<std::size_t>(placed)]);
-  return take(x, permutation(length, key, s), placed, s);
+  const std::int64_t length = x.shape()[static_cast<std::size_t>(placed)];
+  graph::expect_countable("random::permutation", length);
+  return take(x, permutation(static_cast<int>(length), key, s), placed, s);
 }
 
 array permutation(int count, const Key& key, StreamOrDevice s) {
@@ -329,7 +389,7 @@ array permutation(int count, const Key& key, StreamOrDevice s) {
     throw std::invalid_argument(
         fmt::format("[random::permutation] {} numbers; at least 0 are possible", count));
   }
-  return argsort(bits({count}, 4, key, s), 0, s);
+  return argsort(bits_for("permutation", {count}, Dtype::UInt32, key, s), 0, s);
 }
 
 }  // namespace pewter::random

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -107,6 +110,51 @@ TEST_CASE("uniform numbers stay below the upper end where rounding would reach i
           doctest::Approx(low + (dtype == Dtype::BFloat16 && low > 1 ? 0.25 : 0.5)).epsilon(0.005));
     }
   }
+}
+
+TEST_CASE("uniform numbers between ends that are farther apart than any number are finite") {
+  const auto check = [](Dtype dtype, float end) {
+    CAPTURE(dtype);
+    const array low(-end, dtype);
+    const array high(end, dtype);
+    const array several = astype(array({end, end / 2, 1.0F}), dtype);
+    const array lows = negative(several);
+
+    const auto values = floats(keyed::uniform(low, high, {30001}, dtype, keyed::key(7)));
+    const auto rows = floats(keyed::uniform(lows, several, {10001, 3}, dtype, keyed::key(7)));
+
+    const auto units = floats(keyed::uniform({30001}, dtype, keyed::key(7)));
+    const float epsilon = dtype == Dtype::BFloat16  ? 0x1p-8F
+                          : dtype == Dtype::Float16 ? 0x1p-11F
+                                                    : 0x1p-22F;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double expected = static_cast<double>(end) * (2 * static_cast<double>(units[i]) - 1);
+      REQUIRE(std::abs(values[i] - expected) <= epsilon * end);
+      REQUIRE(values[i] < end);
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      REQUIRE(std::abs(rows[i]) <= floats(several)[i % 3]);
+    }
+  };
+
+  check(Dtype::Float16, 60000);
+  check(Dtype::BFloat16, 0x1.8p127F);
+  check(Dtype::Float32, 3e38F);
+}
+
+TEST_CASE("random integers from the whole range of a type stay in it") {
+  const auto ends = keyed::randint(INT64_MIN, INT64_MAX, {10007}, Dtype::Int64, keyed::key(1))
+                        .to_vector<std::int64_t>();
+  const auto [least, greatest] = std::minmax_element(ends.begin(), ends.end());
+  CHECK(*least < INT64_MIN / 2);
+  CHECK(*greatest > INT64_MAX / 2);
+  CHECK(*greatest < INT64_MAX);
+
+  const auto top =
+      keyed::randint(array(UINT64_MAX - 5), array(UINT64_MAX), {1009}, Dtype::UInt64, keyed::key(1))
+          .to_vector<std::uint64_t>();
+  CHECK(*std::min_element(top.begin(), top.end()) >= UINT64_MAX - 5);
+  CHECK(*std::max_element(top.begin(), top.end()) < UINT64_MAX);
 }
 
 TEST_CASE("splitting gives keys of their own, the same each time") {
@@ -272,4 +320,41 @@ TEST_CASE("keys, types and shapes that make no sense are refused") {
   CHECK_THROWS_AS(keyed::categorical(array{1.0F, 2.0F}, 1), std::invalid_argument);
   CHECK_THROWS_AS(keyed::permutation(-1), std::invalid_argument);
   CHECK_THROWS_AS(keyed::split(keyed::key(1), -2), std::invalid_argument);
+}
+
+TEST_CASE("what is refused names the function that was called") {
+  const auto refuses = [](const std::string& name, const auto& draw) {
+    std::string text = "nothing";
+    try {
+      draw();
+    } catch (const std::invalid_argument& error) {
+      text = error.what();
+    }
+    CHECK_MESSAGE(text.starts_with("[random::" + name + "] "), name, " says ", text);
+  };
+  const array two = array{1.0F, 2.0F};
+  const array three = array{1.0F, 2.0F, 3.0F};
+  const array bad{1, 2};
+
+  refuses("uniform", [&] { keyed::uniform(two, three, {2}); });
+  refuses("uniform", [&] { keyed::uniform(two, two, {3}); });
+  refuses("normal", [&] { keyed::normal({3}, Dtype::Float32, two, three); });
+  refuses("randint", [&] { keyed::randint(two, three, {2}); });
+  refuses("randint", [&] { keyed::randint(two, two, {3}); });
+  refuses("truncated_normal", [&] { keyed::truncated_normal(two, three); });
+  refuses("truncated_normal", [&] { keyed::truncated_normal(two, two, Shape{3}); });
+  refuses("bernoulli", [&] { keyed::bernoulli(two, Shape{3}); });
+  refuses("categorical", [&] { keyed::categorical(pewter::zeros({2, 0}), -1); });
+  refuses("categorical", [&] { keyed::categorical(two, 0, -3); });
+  refuses("categorical", [&] { keyed::categorical(pewter::zeros({2, 3}), 1, Shape{3}); });
+
+  refuses("split", [&] { keyed::split(bad); });
+  refuses("split", [&] { keyed::split(bad, 3); });
+  refuses("uniform", [&] { keyed::uniform(two, two, {2}, Dtype::Float32, bad); });
+  refuses("randint", [&] { keyed::randint(0, 5, {2}, Dtype::Int32, bad); });
+  refuses("truncated_normal", [&] { keyed::truncated_normal(two, two, Dtype::Float32, bad); });
+  refuses("bernoulli", [&] { keyed::bernoulli(0.5F, {2}, bad); });
+  refuses("gumbel", [&] { keyed::gumbel({2}, Dtype::Float32, bad); });
+  refuses("categorical", [&] { keyed::categorical(two, 0, bad); });
+  refuses("permutation", [&] { keyed::permutation(3, bad); });
 }
