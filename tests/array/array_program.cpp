@@ -56,6 +56,19 @@ void fuse(std::int64_t rows, std::int64_t columns) {
   eval(shared * 2.0F, matmul(shared, transpose(shared)));
 }
 
+/// Operations that end kernels although others need them.
+void end_kernels() {
+  const array x = ones({300, 200});
+  eval(x);
+  eval(x / sum(x, 1, true));
+  eval(matmul(exp(x), transpose(x)));
+  eval(sort(where(x > 0.0F, x, -x)));
+  eval(transpose(abs(x)) + 1.0F);
+  eval(slice(log(x), {0, 0}, {100, 100}) * 2.0F);
+  eval(sqrt(slice(x, {0, 0}, {1, 200})) + x);
+  eval(max(transpose(square(x)), 0));
+}
+
 /// Operations that have kernels already, in an expression that has none.
 void compute_known_operations() {
   const auto expression = [](std::int64_t count) {
@@ -350,7 +363,9 @@ void compile_at_end() {
 
 int main(int count, char** arguments) {
   const std::string scenario = count > 1 ? arguments[1] : "";
-  if (scenario == "fuse") {
+  if (scenario == "end_kernels") {
+    end_kernels();
+  } else if (scenario == "fuse") {
     fuse(4, 8);
   } else if (scenario == "fuse_others") {
     fuse(7, 5);

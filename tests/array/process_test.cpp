@@ -41,9 +41,25 @@ TEST_CASE("the log says what was fused, and what was not and why") {
   const std::string log = run("fuse", {{"PEWTER_LOG", "fusion"}}).errors;
   CHECK(log.find("pewter[fusion]: one kernel: linear: multiply exp add") != std::string::npos);
   CHECK(log.find("sqrt sum (1 inputs, 0 constants, 1 outputs)") != std::string::npos);
-  CHECK(log.find("add is computed on its own: several kernels need it") != std::string::npos);
+  CHECK(log.find("add ends its kernel: 2 kernels need it") != std::string::npos);
   CHECK(log.find("matmul has a kernel of its own") != std::string::npos);
   CHECK(run("fuse", {}).errors.empty());
+}
+
+TEST_CASE("the log says why an operation that others need is the last of its kernel") {
+  const std::string log = run("end_kernels", {{"PEWTER_LOG", "fusion"}}).errors;
+  for (const char* const line :
+       {"sum ends its kernel: it is a reduction",
+        "exp ends its kernel: matmul, which needs it, has a kernel of its own",
+        "where ends its kernel: bitwise_xor needs its elements as another type",
+        "abs ends its kernel: add needs its elements in another order",
+        "log ends its kernel: multiply needs only some of its elements",
+        "sqrt ends its kernel: add needs its elements more than once",
+        "square ends its kernel: max needs its elements in another order"}) {
+    CAPTURE(line);
+    CHECK(log.find(line) != std::string::npos);
+  }
+  CHECK(log.find("on its own") == std::string::npos);
 }
 
 TEST_CASE("an expression of known operations is computed before its own kernel is made") {

@@ -419,6 +419,10 @@ class Encoder {
     second.accumulator = reduction_->accumulator;
     second.reduced = root_->dtype;
     const runtime::ShaderKernel& kernel = fusion::generated_kernel(second);
+    if (logging::wanted("fusion")) {
+      logging::detail("fusion", "one kernel: {}, for the results of parts",
+                      fusion::describe(second));
+    }
     leaves_.assign(1, nullptr);
     constants_.clear();
     leaf_memory_.assign(1, partial);

@@ -1,6 +1,9 @@
 #include "pewter/array/evaluation/groups.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <string>
 
 #include "pewter/array/fusion/kernel_structure.h"
 #include "pewter/array/graph/primitive.h"
@@ -41,8 +44,25 @@ void replace_leaf(const graph::Node& member, std::vector<const graph::Node*>& le
   }
 }
 
-void refuse(const graph::Node& node, const char* reason) {
-  logging::detail("fusion", "{} is computed on its own: {}", node.primitive->name(), reason);
+/// Says why what needs `node` is not computed along with it.
+void refuse(const graph::Node& node, std::string_view reason) {
+  logging::detail("fusion", "{} ends its kernel: {}", node.primitive->name(), reason);
+}
+
+bool may_use_while_computing(const graph::Node& input, const graph::Node& user) {
+  return is_elementwise_use(input, user.primitive->reduction() != nullptr ? input : user);
+}
+
+std::string describe_use(const graph::Node& node,
+                         const graph::Node& input,
+                         const graph::Node& user) {
+  const std::size_t needed =
+      user.primitive->elementwise() != nullptr ? std::max(input.size, user.size) : input.size;
+  return fmt::format("{} needs {}", user.primitive->name(),
+                     input.dtype != node.dtype ? "its elements as another type"
+                     : needed > node.size      ? "its elements more than once"
+                     : input.size < node.size  ? "only some of its elements"
+                                               : "its elements in another order");
 }
 
 }  // namespace
@@ -157,8 +177,38 @@ bool Groups::may_join(Tape& tape, const Entry& entry, const Group& group) const 
   return true;
 }
 
+// Runs for the log only: all that need the entry have their groups already.
+void Groups::explain_end(Tape& tape, std::size_t place) const {
+  const std::vector<Entry>& entries = tape.entries();
+  const graph::Node& node = *entries[place].node;
+  if (node.primitive->reduction() != nullptr) {
+    refuse(node, "it is a reduction");
+    return;
+  }
+  std::vector<std::int32_t> users;
+  std::string reason;
+  for (std::size_t i = place + 1; i < entries.size(); ++i) {
+    const graph::Node& user = *entries[i].node;
+    for (const graph::NodePointer& input : user.inputs) {
+      if (&input->origin() != &node) {
+        continue;
+      }
+      if (std::find(users.begin(), users.end(), entries[i].group) == users.end()) {
+        users.push_back(entries[i].group);
+      }
+      if (!groups_[static_cast<std::size_t>(entries[i].group)].is_generated) {
+        reason = fmt::format("{}, which needs it, has a kernel of its own", user.primitive->name());
+      } else if (!may_use_while_computing(*input, user)) {
+        reason = describe_use(node, *input, user);
+      }
+    }
+  }
+  refuse(node, users.size() > 1 ? fmt::format("{} kernels need it", users.size()) : reason);
+}
+
 void Groups::form(Tape& tape, bool fuses) {
   count_ = 0;
+  const bool explains = fuses && logging::wanted("fusion");
   std::vector<Entry>& entries = tape.entries();
   for (std::size_t i = entries.size(); i-- > 0;) {
     Entry& entry = entries[i];
@@ -170,13 +220,15 @@ void Groups::form(Tape& tape, bool fuses) {
     if (joins) {
       entry.group = entry.candidate;
     } else {
-      if (is_elementwise && entry.uses > 0 && entry.candidate == Entry::kSeveral) {
-        refuse(*entry.node, "several kernels need it, or one needs it in another order");
+      const bool is_generated = is_elementwise || primitive.reduction() != nullptr;
+      if (explains && is_generated && entry.uses > 0 &&
+          (!is_elementwise || entry.candidate == Entry::kSeveral)) {
+        explain_end(tape, i);
       }
       entry.group = static_cast<std::int32_t>(count_);
       Group& made = add();
       made.root = static_cast<std::uint32_t>(i);
-      made.is_generated = is_elementwise || primitive.reduction() != nullptr;
+      made.is_generated = is_generated;
     }
 
     Group& group = groups_[static_cast<std::size_t>(entry.group)];
@@ -188,9 +240,7 @@ void Groups::form(Tape& tape, bool fuses) {
       if (used == nullptr) {
         continue;
       }
-      const bool may_fuse = group.is_generated && (primitive.reduction() != nullptr
-                                                       ? is_elementwise_use(*input, *input)
-                                                       : is_elementwise_use(*input, *entry.node));
+      const bool may_fuse = group.is_generated && may_use_while_computing(*input, *entry.node);
       if (!may_fuse || (used->candidate != Entry::kNone && used->candidate != entry.group)) {
         used->candidate = Entry::kSeveral;
         continue;

@@ -59,6 +59,7 @@ class Groups {
  private:
   Group& add();
   bool may_join(Tape& tape, const Entry& entry, const Group& group) const;
+  void explain_end(Tape& tape, std::size_t place) const;
 
   std::vector<Group> groups_;
   std::size_t count_ = 0;
