@@ -64,7 +64,7 @@ Result<void, compiler::CompileFailure> KernelVariants::build(compiler::Library& 
   auto kernel =
       executor::LoadedKernel::load(made.object, made.entry,
                                    {made.needs_fibers, made.stack_bytes, made.program_bytes,
-                                    made.explanation.lanes, made.takes_rows});
+                                    made.explanation.lanes, made.takes_rows, made.uses_atomics});
   if (!kernel) {
     compiler::Diagnostic diagnostic;
     diagnostic.text =

@@ -77,6 +77,15 @@ std::uint64_t block_groups(const Grid& grid) {
                                    limit);
 }
 
+bool any_uses_atomics(const Grid* grid) {
+  for (; grid != nullptr; grid = grid->next) {
+    if (grid->dispatch->kernel->traits().uses_atomics) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 class GridRun::Participant {
@@ -346,7 +355,9 @@ void GridRun::start(Grid& first) {
 
 /// Gives each thread that may come a share.
 void GridRun::divide() {
-  share_count_ = std::min(max_helpers_ + 1, kMaxShares);
+  // Where groups wait for those before them, the only thread that comes must not begin behind
+  // these.
+  share_count_ = any_uses_atomics(first_) ? 1 : std::min(max_helpers_ + 1, kMaxShares);
   const std::uint64_t blocks = block_count_ / share_count_;
   const std::uint64_t longer = block_count_ % share_count_;
   std::uint64_t first = 0;

@@ -31,9 +31,10 @@ struct Grid {
 ///
 /// Groups are claimed in blocks. Each thread begins with a share of blocks that follow each other,
 /// and with the same one whenever it runs on the same core, whose caches may have their memory
-/// still. Then it helps with the others'. Small grids are run on the spot, without telling anybody.
-/// One object serves run after run and allocates nothing. Used by one thread at a time, not always
-/// the same.
+/// still. Then it helps with the others'. Groups of kernels with atomics, which may wait for those
+/// before them, are claimed in order by all threads. Small grids are run on the spot, without
+/// telling anybody. One object serves run after run and allocates nothing. Used by one thread at a
+/// time, not always the same.
 class GridRun final : private WorkerPool::Job {
  public:
   /// Begins with `first` and those linked to it, which must stay until the run has ended. The run

@@ -22,6 +22,8 @@ struct KernelTraits {
   std::uint32_t program_lanes = 1;
   /// It runs `abi::Group::row_groups` groups at each call.
   bool takes_rows = false;
+  /// Its groups may wait for what earlier ones write.
+  bool uses_atomics = false;
 };
 
 /// A relocatable object mapped executable, its symbols bound to the executor's built-ins.

@@ -42,8 +42,8 @@ std::vector<std::byte> broken_object() {
 }
 
 std::shared_ptr<const LoadedKernel> plain_kernel(const std::string& name,
-                                                 std::uint32_t stack_bytes) {
-  return load(plain_object(), name, {.needs_fibers = false, .stack_bytes = stack_bytes});
+                                                 const KernelTraits& traits) {
+  return load(plain_object(), name, traits);
 }
 
 std::shared_ptr<const LoadedKernel> fiber_kernel(const std::string& name,

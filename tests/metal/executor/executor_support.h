@@ -18,7 +18,7 @@ std::vector<std::byte> broken_object();
 /// A kernel whose threads run alone, or wait for each other. The test ends when it cannot be
 /// loaded.
 std::shared_ptr<const LoadedKernel> plain_kernel(const std::string& name,
-                                                 std::uint32_t stack_bytes = 0);
+                                                 const KernelTraits& traits = {});
 std::shared_ptr<const LoadedKernel> fiber_kernel(const std::string& name,
                                                  std::uint32_t stack_bytes = 0);
 std::shared_ptr<const LoadedKernel> simd_kernel(const std::string& name);

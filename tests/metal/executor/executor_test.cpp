@@ -132,7 +132,7 @@ TEST_CASE("threadgroup memory of any length is aligned and usable to its end") {
 }
 
 TEST_CASE("a kernel with a large private array gets the stack that it asks for") {
-  const auto kernel = plain_kernel("large_private_array", (1 << 20) + 4096);
+  const auto kernel = plain_kernel("large_private_array", {.stack_bytes = (1 << 20) + 4096});
   std::vector<std::uint32_t> out(40);
 
   const Fault fault = run(dispatch(*kernel, {40}, {4}, {out.data()}));

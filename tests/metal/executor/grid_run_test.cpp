@@ -6,6 +6,7 @@
 #include <atomic>
 #include <deque>
 #include <numeric>
+#include <thread>
 
 #include "tests/metal/executor/executor_support.h"
 
@@ -194,6 +195,26 @@ TEST_CASE("each thread begins with its own part of a grid") {
     CHECK(!executor::run(dispatch(*kernel, {64}, {1}, {&flag})));
 
     CHECK(flag == 1);
+  }
+}
+
+TEST_CASE("groups of kernels with atomics may wait for those before them") {
+  constexpr std::uint32_t kGroups = 4096;
+  constexpr std::size_t kGrids = 12;
+  const auto kernel = plain_kernel("wait_for_group_before", {.uses_atomics = true});
+  for (int round = 0; round < 10; ++round) {
+    std::vector<Counts> counts(kGrids, Counts(kGroups));
+    std::vector<std::thread> threads;
+    for (Counts& own : counts) {
+      threads.emplace_back([&] { executor::run(dispatch(*kernel, {kGroups}, {1}, {own.data()})); });
+    }
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+
+    for (const Counts& own : counts) {
+      REQUIRE(own.back() == kGroups);
+    }
   }
 }
 

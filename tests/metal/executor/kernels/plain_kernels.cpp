@@ -114,6 +114,17 @@ PEWTER_KERNEL(wait_for_second_half) {
   }
 }
 
+/// Counts up from group to group in buffer(0), each of which waits for the one before.
+PEWTER_KERNEL(wait_for_group_before) {
+  auto* counts = buffer<std::uint32_t>(launch, 0);
+  const std::uint32_t position = group->position[0];
+  std::uint32_t before = 0;
+  while (position > 0 && before == 0) {
+    before = __atomic_load_n(&counts[position - 1], __ATOMIC_ACQUIRE);
+  }
+  __atomic_store_n(&counts[position], before + 1, __ATOMIC_RELEASE);
+}
+
 /// Sets buffer(0)[0].
 PEWTER_KERNEL(set_flag) {
   __atomic_store_n(buffer<std::uint32_t>(launch, 0), 1, __ATOMIC_RELEASE);
