@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <system_error>
 #include <utility>
 
@@ -58,6 +59,14 @@ bool start_detached_thread(const char* name,
                      what_follows_without);
     return false;
   }
+}
+
+std::uint32_t fork_generation() {
+  static constinit std::atomic<std::uint32_t> generation = 0;
+  static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1, std::memory_order_relaxed); });
+  static_cast<void>(registered);
+  return generation.load(std::memory_order_relaxed);
 }
 
 std::uint32_t current_core() {

@@ -20,6 +20,10 @@ bool start_detached_thread(const char* name,
                            std::function<void()> body,
                            const char* what_follows_without);
 
+/// A number that is another one in a process that was forked from this one, which has none of the
+/// threads of this one.
+std::uint32_t fork_generation();
+
 /// The core that the calling thread runs on, if the system tells, and how many there may be.
 std::uint32_t current_core();
 std::uint32_t core_count();

@@ -17,21 +17,22 @@ thread_local bool is_callback_thread = false;
 }  // namespace
 
 struct CallbackThread::State : std::enable_shared_from_this<State> {
-  // How often the thread was woken, and how many functions came.
+  // How often the thread was woken, and how many functions came. It sleeps on the number itself: a
+  // condition variable would still wake the thread of the process that this one was forked from.
   std::atomic<std::uint32_t> wakes = 0;
   std::atomic<std::uint32_t> arrivals = 0;
 
   std::mutex mutex;  // guards the members below
-  std::condition_variable changed;
   std::condition_variable changed_for_helpers;
   std::uint32_t helpers_asleep = 0;
   std::deque<std::function<void()>> functions;
   bool is_calling = false;
-  bool is_running = false;
-  bool is_asleep = false;
+  bool was_started = false;
+  std::uint32_t started_in = fork_generation();
   bool is_stopping = false;
 
   bool can_call() const { return !functions.empty() && !is_calling; }
+  bool is_running() const { return was_started && started_in == fork_generation(); }
 
   void run() {
     std::unique_lock lock(mutex);
@@ -72,11 +73,10 @@ struct CallbackThread::State : std::enable_shared_from_this<State> {
   void wait(std::unique_lock<std::mutex>& lock) {
     const std::uint32_t seen = wakes.load(std::memory_order_relaxed);
     lock.unlock();
-    spin_until([&] { return wakes.load(std::memory_order_relaxed) != seen; });
+    if (!spin_until([&] { return wakes.load(std::memory_order_relaxed) != seen; })) {
+      wakes.wait(seen);
+    }
     lock.lock();
-    is_asleep = true;
-    changed.wait(lock, [this] { return can_call() || (functions.empty() && is_stopping); });
-    is_asleep = false;
   }
 
   void help_until_zero(const std::atomic<std::uint32_t>& pending) {
@@ -109,13 +109,12 @@ struct CallbackThread::State : std::enable_shared_from_this<State> {
 
   /// Sees to it that the thread calls what is there. With the mutex held.
   void wake() {
-    wakes.fetch_add(1, std::memory_order_relaxed);
-    if (is_asleep) {
-      changed.notify_one();
-    }
-    if (!is_running) {
+    wakes.fetch_add(1);
+    wakes.notify_one();
+    if (!is_running()) {
+      started_in = fork_generation();
       // Without a thread the next function tries again, and threads that wait call what is there.
-      is_running = start_detached_thread(
+      was_started = start_detached_thread(
           "pewter-callback", [state = shared_from_this()] { state->run(); },
           "handlers are called by threads that wait");
     }
@@ -127,7 +126,7 @@ CallbackThread::CallbackThread() : state_(std::make_shared<State>()) {}
 CallbackThread::~CallbackThread() {
   std::scoped_lock lock(state_->mutex);
   state_->is_stopping = true;
-  if (state_->is_running || state_->can_call()) {
+  if (state_->is_running() || state_->can_call()) {
     state_->wake();
   }
 }

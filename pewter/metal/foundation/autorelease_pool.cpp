@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "pewter/base/log.h"
+#include "pewter/base/thread.h"
 
 namespace pewter::foundation {
 namespace {
@@ -18,6 +19,7 @@ struct PoolStack {
   std::vector<Object*> objects;
   std::vector<Mark> pools;
   std::uint64_t next_serial = 1;
+  const std::uint32_t made_in = fork_generation();
 
   ~PoolStack();
 
@@ -37,7 +39,10 @@ thread_local bool stack_ended = false;
 thread_local PoolStack stack;
 
 PoolStack::~PoolStack() {
-  release_down_to(0);
+  // Objects that a forked child has from its parent may wait for threads that only the parent has.
+  if (made_in == fork_generation()) {
+    release_down_to(0);
+  }
   stack_ended = true;
 }
 

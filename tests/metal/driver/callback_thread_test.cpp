@@ -1,6 +1,8 @@
 #include "pewter/metal/driver/callback_thread.h"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -8,8 +10,10 @@
 #include <thread>
 #include <vector>
 
+#include "pewter/base/spin.h"
 #include "tests/support/log_capture.h"
 #include "tests/support/no_threads.h"
+#include "tests/support/sanitizer_limits.h"
 
 namespace pewter::driver::test {
 namespace {
@@ -63,6 +67,29 @@ TEST_CASE("when no thread can be started, functions are called by a thread that 
 
   CHECK(log.contains("handlers are called by threads that wait"));
   drain(thread);
+}
+
+TEST_CASE("a child process calls functions on a thread of its own") {
+  if (!pewter::test::can_start_threads_after_fork()) {
+    return;
+  }
+  CallbackThread thread;
+  drain(thread);
+
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    drain(thread);
+    // Nothing tells when the thread sleeps; by then it does.
+    std::this_thread::sleep_for(10 * kSpinTime);
+    drain(thread);
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 TEST_CASE("functions that are waiting are called even if the owner goes") {

@@ -1,8 +1,11 @@
 #include "pewter/metal/foundation/autorelease_pool.h"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <Foundation/Foundation.hpp>
+#include <cstdlib>
 #include <thread>
 
 #include "tests/support/log_capture.h"
@@ -20,6 +23,22 @@ NS::SharedPtr<NS::Number> autoreleased_number() {
   number->retain()->autorelease();
   return number;
 }
+
+/// Ends a process that it was not made in, if it is released there.
+class Witness final : public Object {
+ public:
+  static constexpr ClassInfo kClass{"Witness", &Object::kClass};
+
+  Witness() : Object(kClass), process_(getpid()) {}
+  ~Witness() override {
+    if (getpid() != process_) {
+      _exit(1);
+    }
+  }
+
+ private:
+  const pid_t process_;
+};
 
 TEST_CASE("a pool releases what was autoreleased after it was made") {
   auto* pool = new_pool();
@@ -114,6 +133,21 @@ TEST_CASE("an object can be added to a pool by name") {
   pool->drain();
 
   CHECK(number->retainCount() == 1);
+}
+
+TEST_CASE("a child process that exits leaves alone what its parent had autoreleased") {
+  auto pool = NS::TransferPtr(new_pool());
+  autorelease(new Witness);
+
+  const pid_t child = fork();
+  if (child == 0) {
+    std::exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 }  // namespace
