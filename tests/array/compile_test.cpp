@@ -2,6 +2,7 @@
 #include <pewter/eval.h>
 #include <pewter/fast.h>
 #include <pewter/ops.h>
+#include <pewter/random.h>
 
 #include <atomic>
 #include <chrono>
@@ -85,6 +86,21 @@ TEST_CASE("shapeless functions that depend on lengths are right for other length
   check("broadcast_to", {{3, 4}, {1, 4}}, [](const array& x) { return broadcast_to(x, {3, 4}); });
   check("contiguous", {{1, 4}, {3, 5}}, [](const array& x) { return contiguous(transpose(x)); });
   check("quantize", {{4, 64}, {2, 128}}, [](const array& x) { return quantize(x)[1]; });
+  check("dequantize", {{4, 64}, {2, 128}}, [](const array& x) {
+    const std::vector<array> parts = quantize(x);
+    return dequantize(parts[0], parts[1], parts[2]);
+  });
+  for (const bool transpose : {true, false}) {
+    check("quantized_matmul", {{4, 64}, {20, 64}}, [transpose](const array& x) {
+      const std::vector<array> parts = quantize(ones({64, 64}));
+      return quantized_matmul(x, parts[0], parts[1], parts[2], transpose);
+    });
+  }
+  check("random", {{2}, {2}}, [](const array& x) {
+    return random::normal({3, 4}, Dtype::Float32, 0, 1, astype(x, Dtype::UInt32));
+  });
+  check("random of a length", {{2, 3}, {4, 5}},
+        [](const array& x) { return random::bernoulli(x * 0.05F, random::key(3)); });
   check("attention", {{1, 1, 4, 8}, {1, 1, 6, 8}}, [](const array& x) {
     return fast::scaled_dot_product_attention(x, x, x, 0.125F, "causal");
   });
@@ -105,6 +121,24 @@ TEST_CASE("a shapeless function that does not depend on lengths is traced once")
   CHECK(runs({{5}, {8}}, [](const array& x) { return slice(x, {-3}, {100}) + 1.0F; }) == 1);
   CHECK(runs({{5}, {8}}, [](const array& x) { return squeeze(expand_dims(x, 0), 0) + x; }) == 1);
   CHECK(runs({{5}, {8}}, [](const array& x) { return where(x > 3.0F, x, -x); }) == 1);
+}
+
+TEST_CASE("a key that is an argument of a shapeless function gives the numbers of that key") {
+  const auto draw = [](const std::vector<array>& inputs) {
+    const auto [first, second] = random::split(inputs[0]);
+    return std::vector<array>{random::uniform({4}, Dtype::Float32, first),
+                              random::normal({2, 2}, Dtype::Float32, 0, 1, second),
+                              random::bits({5}, 1, inputs[0])};
+  };
+  const ArrayFunction compiled = compile(draw, true);
+  for (const std::uint64_t seed : {3, 4, 3}) {
+    const std::vector<array> expected = draw({random::key(seed)});
+    const std::vector<array> got = compiled({random::key(seed)});
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      CHECK(got[i].shape() == expected[i].shape());
+      CHECK(read(got[i]) == read(expected[i]));
+    }
+  }
 }
 
 TEST_CASE("operations that cannot be compiled shapeless say so by name, at every call") {

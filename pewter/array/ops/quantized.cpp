@@ -36,6 +36,7 @@ class QuantizedMatmul final : public ops::SingleOutput {
   QuantizedMatmul(Dtype dtype, int bits, bool transpose, const Extent& extent)
       : kernel_(fmt::format(
             "quantized_{}_{}_{}", transpose ? "rows" : "columns", name_of(dtype), bits)),
+        bits_(bits),
         transpose_(transpose),
         extent_(extent) {}
 
@@ -57,17 +58,25 @@ class QuantizedMatmul final : public ops::SingleOutput {
       call.dispatch_threads(elements, MTL::Size(kGroup, 1, 1));
     }
   }
+  std::vector<array> apply(const std::vector<array>& inputs,
+                           std::uint32_t /*stream*/) const override {
+    return {quantized_matmul(inputs[0], inputs[1], inputs[2], inputs[3], transpose_,
+                             static_cast<int>(extent_.group_size), bits_)};
+  }
 
  private:
   std::string kernel_;
+  int bits_;
   bool transpose_;
   Extent extent_;
 };
 
 class Dequantize final : public ops::SingleOutput {
  public:
-  Dequantize(std::string kernel, std::uint32_t group_size)
-      : kernel_(std::move(kernel)), group_size_(group_size) {}
+  Dequantize(Dtype dtype, int bits, int group_size)
+      : kernel_(fmt::format("quantized_unpack_{}_{}", name_of(dtype), bits)),
+        bits_(bits),
+        group_size_(static_cast<std::uint32_t>(group_size)) {}
 
   std::string_view name() const override { return "dequantize"; }
 
@@ -82,9 +91,14 @@ class Dequantize final : public ops::SingleOutput {
     call.output(out).value(group_size_);
     call.dispatch_threads(MTL::Size(inputs[0]->size, 1, 1), MTL::Size(kGroup, 1, 1));
   }
+  std::vector<array> apply(const std::vector<array>& inputs,
+                           std::uint32_t /*stream*/) const override {
+    return {dequantize(inputs[0], inputs[1], inputs[2], static_cast<int>(group_size_), bits_)};
+  }
 
  private:
   std::string kernel_;
+  int bits_;
   std::uint32_t group_size_;
 };
 
@@ -197,13 +211,12 @@ array dequantize(const array& w,
                  StreamOrDevice s) {
   const std::int64_t length = expect_parts("dequantize", w, scales, biases, group_size, bits);
   graph::expect_dispatchable("dequantize", static_cast<std::int64_t>(w.size()));
-  const std::string kernel = fmt::format("quantized_unpack_{}_{}", name_of(scales.dtype()), bits);
-  return array(graph::make_computed(
-      with_last(w.shape(), {length}), scales.dtype(),
-      std::make_shared<Dequantize>(kernel, static_cast<std::uint32_t>(group_size)),
-      {contiguous(w, s).node_pointer(), contiguous(scales, s).node_pointer(),
-       contiguous(biases, s).node_pointer()},
-      ops::stream_number(s)));
+  return array(
+      graph::make_computed(with_last(w.shape(), {length}), scales.dtype(),
+                           std::make_shared<Dequantize>(scales.dtype(), bits, group_size),
+                           {contiguous(w, s).node_pointer(), contiguous(scales, s).node_pointer(),
+                            contiguous(biases, s).node_pointer()},
+                           ops::stream_number(s)));
 }
 
 array quantized_matmul(const array& x,

@@ -12,6 +12,7 @@
 #include "pewter/array/graph/node.h"
 #include "pewter/array/graph/primitive.h"
 #include "pewter/array/graph/shape.h"
+#include "pewter/array/ops/copy.h"
 #include "pewter/array/ops/kernel_call.h"
 #include "pewter/array/ops/kernel_source.h"
 #include "pewter/array/ops/single_output.h"
@@ -35,8 +36,11 @@ struct Parameters {
 
 class Threefry final : public ops::SingleOutput {
  public:
-  Threefry(std::string kernel, Parameters parameters)
-      : kernel_(std::move(kernel)), parameters_(parameters) {}
+  Threefry(std::string kernel, Parameters parameters, Shape shape, Dtype dtype)
+      : kernel_(std::move(kernel)),
+        parameters_(parameters),
+        shape_(std::move(shape)),
+        dtype_(dtype) {}
 
   std::string_view name() const override { return "random"; }
 
@@ -58,10 +62,17 @@ class Threefry final : public ops::SingleOutput {
     }
     call.dispatch_threads(MTL::Size(extent.middle, 1, 1), MTL::Size(kGroup, 1, 1));
   }
+  std::vector<array> apply(const std::vector<array>& inputs, std::uint32_t stream) const override {
+    return {
+        array(graph::make_computed(shape_, dtype_, std::make_shared<Threefry>(*this),
+                                   {row_contiguous(inputs[0], stream).node_pointer()}, stream))};
+  }
 
  private:
   std::string kernel_;
   Parameters parameters_;
+  Shape shape_;
+  Dtype dtype_;
 };
 
 array filled(const array& key,
@@ -77,8 +88,8 @@ array filled(const array& key,
                     "keys of their own",
                     graph::to_text(shape)));
   }
-  return array(graph::make_computed(std::move(shape), dtype,
-                                    std::make_shared<Threefry>(std::move(kernel), parameters),
+  auto primitive = std::make_shared<Threefry>(std::move(kernel), parameters, shape, dtype);
+  return array(graph::make_computed(std::move(shape), dtype, std::move(primitive),
                                     {key.node_pointer()}, stream));
 }
 
