@@ -38,12 +38,17 @@ int kind_of(HostDtype dtype) {
   }
 }
 
-/// The strides with which an array of shape `from` is read as one of shape `to`.
+/// The strides with which an array of shape `from` is read as one of shape `to`, which may lack
+/// axes of length 1 in front.
 Strides broadcast_strides(const Shape& from, const Strides& strides, const Shape& to) {
   Strides result(to.size(), 0);
-  bool fits = from.size() <= to.size();
+  bool fits = true;
   for (std::size_t back = 1; fits && back <= from.size(); ++back) {
     const std::size_t axis = from.size() - back;
+    if (back > to.size()) {
+      fits = from[axis] == 1;
+      continue;
+    }
     const std::int64_t length = to[to.size() - back];
     fits = from[axis] == length || from[axis] == 1;
     result[to.size() - back] = from[axis] == 1 ? 0 : strides[axis];

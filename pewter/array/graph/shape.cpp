@@ -108,6 +108,14 @@ bool broadcasts_to(const Shape& from, const Shape& to) {
                                                 });
 }
 
+std::size_t leading_ones(const Shape& shape, std::size_t rank) {
+  std::size_t count = 0;
+  while (shape.size() - count > rank && shape[count] == 1) {
+    ++count;
+  }
+  return count;
+}
+
 std::size_t checked_axis(const char* origin, int axis, std::size_t rank) {
   const auto limit = static_cast<std::int64_t>(rank);
   if (axis < -limit || axis >= limit) {
@@ -160,6 +168,22 @@ Range slice_range(std::int64_t start, std::int64_t stop, std::int64_t step, std:
   const std::int64_t last = inside(stop, -1, length - 1);
   // Both are negative: the least step has no positive counterpart.
   return {std::max<std::int64_t>(first, 0), first > last ? (last - first + 1) / step + 1 : 0};
+}
+
+void expect_slice(const char* origin,
+                  const Shape& shape,
+                  const Shape& start,
+                  const Shape& stop,
+                  const Shape& strides) {
+  const std::size_t rank = shape.size();
+  if (start.size() != rank || stop.size() != rank || strides.size() != rank) {
+    throw std::invalid_argument(
+        fmt::format("[{}] start, stop and strides of lengths {}, {} and {} for the shape {}",
+                    origin, start.size(), stop.size(), strides.size(), to_text(shape)));
+  }
+  if (std::find(strides.begin(), strides.end(), 0) != strides.end()) {
+    throw std::invalid_argument(fmt::format("[{}] a stride of 0", origin));
+  }
 }
 
 std::string to_text(const Shape& shape) {

@@ -33,6 +33,9 @@ Shape broadcast_shape(const char* origin, const Shape& a, const Shape& b);
 /// Whether an array of the first shape can be broadcast to the second.
 bool broadcasts_to(const Shape& from, const Shape& to);
 
+/// How many of the axes in front of the last `rank` have length 1, up to the first that has not.
+std::size_t leading_ones(const Shape& shape, std::size_t rank);
+
 /// An axis that counts from the end when negative. Throws std::invalid_argument, tagged with
 /// `origin`, when there is none such.
 std::size_t checked_axis(const char* origin, int axis, std::size_t rank);
@@ -57,6 +60,14 @@ struct Range {
 };
 /// What Python's [start:stop:step] takes of an axis of that length; the step is not 0.
 Range slice_range(std::int64_t start, std::int64_t stop, std::int64_t step, std::int64_t length);
+
+/// Throws std::invalid_argument, tagged with `origin`, when there is not one of each for every
+/// axis, and for a stride of 0.
+void expect_slice(const char* origin,
+                  const Shape& shape,
+                  const Shape& start,
+                  const Shape& stop,
+                  const Shape& strides);
 
 /// For instance "[4, 16]".
 std::string to_text(const Shape& shape);

@@ -92,6 +92,19 @@ void expect_equal_but(const std::vector<array>& arrays, std::size_t axis) {
   }
 }
 
+/// What slice_update() writes to a part of that shape: axes of length 1 in front do not matter.
+array fitted_update(const array& update, const Shape& part, const StreamOrDevice& s) {
+  Axes gone(graph::leading_ones(update.shape(), part.size()));
+  std::iota(gone.begin(), gone.end(), 0);
+  const array rest = gone.empty() ? update : squeeze(update, gone, s);
+  if (!graph::broadcasts_to(rest.shape(), part)) {
+    throw std::invalid_argument(
+        fmt::format("[slice_update] an update of shape {} for a part of shape {}",
+                    graph::to_text(update.shape()), graph::to_text(part)));
+  }
+  return broadcast_to(rest, part, s);
+}
+
 /// Elements first to last of one axis.
 array part(
     const array& a, std::size_t axis, std::int64_t first, std::int64_t last, StreamOrDevice s) {
@@ -177,6 +190,7 @@ array slice_update(const array& a,
                    const Shape& strides,
                    StreamOrDevice s) {
   const std::uint32_t stream = ops::stream_number(s);
+  graph::expect_slice("slice_update", a.shape(), start, stop, strides);
   // The slice of a row contiguous array of that shape says where the update goes.
   auto frame = std::make_shared<graph::Node>();
   frame->shape = a.shape();
@@ -186,7 +200,7 @@ array slice_update(const array& a,
   const array region = slice(array(std::move(frame)), start, stop, strides, s);
   const array before = ops::viewable(a);
   const array value =
-      ops::viewable(broadcast_to(ops::convert(update, a.dtype(), stream), region.shape(), s));
+      ops::viewable(fitted_update(ops::convert(update, a.dtype(), stream), region.shape(), s));
   ops::expect_copyable("slice_update", a.shape(), before.strides(), graph::row_strides(a.shape()));
   ops::expect_copyable("slice_update", region.shape(), value.strides(), region.strides());
   return array(graph::make_computed(a.shape(), a.dtype(),

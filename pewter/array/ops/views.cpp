@@ -107,17 +107,6 @@ std::vector<std::size_t> permutation(const array& a, const Axes& axes) {
   return order;
 }
 
-void expect_slice(const array& a, const Shape& start, const Shape& stop, const Shape& strides) {
-  if (start.size() != a.ndim() || stop.size() != a.ndim() || strides.size() != a.ndim()) {
-    throw std::invalid_argument(
-        fmt::format("[slice] start, stop and strides of lengths {}, {} and {} for the shape {}",
-                    start.size(), stop.size(), strides.size(), graph::to_text(a.shape())));
-  }
-  if (std::find(strides.begin(), strides.end(), 0) != strides.end()) {
-    throw std::invalid_argument("[slice] a stride of 0");
-  }
-}
-
 }  // namespace
 
 array reshape(const array& a, Shape shape, StreamOrDevice s) {
@@ -314,7 +303,7 @@ array slice(const array& a,
             const Shape& strides,
             StreamOrDevice /*s*/) {
   const ops::LengthsScope lengths_are_repeated;
-  expect_slice(a, start, stop, strides);
+  graph::expect_slice("slice", a.shape(), start, stop, strides);
   const array input = ops::viewable(a);
   Shape shape = input.shape();
   Strides steps = input.strides();

@@ -44,6 +44,25 @@ TEST_CASE("padding counts its lengths beyond 32 bits") {
   CHECK(text.find("4294967296") != std::string::npos);
 }
 
+TEST_CASE("an update may have axes of length 1 in front of those of the array") {
+  const array x = zeros({3});
+  const array row = array({{1.0F, 2.0F, 3.0F}});
+
+  CHECK(read(slice_update(x, row, {0}, {3})) == std::vector<double>{1, 2, 3});
+  CHECK(read(slice_update(x, ones({1, 1, 1}), {1}, {3})) == std::vector<double>{0, 1, 1});
+  CHECK(slice_update(array(5.0F), ones({1, 1}), {}, {}).item<float>() == 1);
+  CHECK_THROWS_WITH_AS(slice_update(x, ones({2, 3}), {0}, {3}),
+                       "[slice_update] an update of shape [2, 3] for a part of shape [3]",
+                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(slice_update(x, ones({2}), {0}, {3}),
+                       "[slice_update] an update of shape [2] for a part of shape [3]",
+                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(
+      slice_update(x, row, {0, 0}, {3, 3}),
+      "[slice_update] start, stop and strides of lengths 2, 2 and 1 for the shape [3]",
+      std::invalid_argument);
+}
+
 TEST_CASE("edges that are not there cannot be repeated") {
   CHECK_THROWS_WITH_AS(pad(zeros({0}), {{1, 1}}, array(0), "edge"),
                        "[pad] mode 'edge' and no elements along axis 0 of the shape [0]",

@@ -209,9 +209,9 @@ class PEWTER_EXPORT HostArray {
   /// Which conversions an assignment may make: those of NumPy's "same_kind", or all.
   enum class Casting : std::uint8_t { SameKind, Unsafe };
 
-  /// Sets the elements to those of `source`, broadcast to this shape. Throws std::invalid_argument
-  /// when the shapes do not broadcast, TypeError for a conversion that `casting` forbids; then
-  /// nothing has changed.
+  /// Sets the elements to those of `source`, broadcast to this shape; axes of length 1 in front of
+  /// it do not matter. Throws std::invalid_argument when the shapes do not broadcast, TypeError for
+  /// a conversion that `casting` forbids; then nothing has changed.
   void assign(const HostArray& source, Casting casting = Casting::SameKind) const;
 
   /// A row contiguous array of its own.
