@@ -48,6 +48,19 @@ TEST_CASE("a range up to a fraction keeps it") {
   CHECK(arange(3).dtype() == Dtype::Int32);
 }
 
+TEST_CASE("the ends and the step of a range may be numbers of several types") {
+  check_close(arange(0, 1, 0.25), {0, 0.25, 0.5, 0.75}, 0);
+  check_close(arange(0.5, 3), {0.5, 1.5, 2.5}, 0);
+  check_close(arange(0, 1.5F), {0, 1}, 0);
+  CHECK(arange(0, 1, 0.1F).dtype() == Dtype::Float32);
+  CHECK(arange(std::int64_t{2}, 9, 3).to_vector<std::int64_t>() ==
+        std::vector<std::int64_t>{2, 5, 8});
+  CHECK(arange(2U, 4).dtype() == Dtype::UInt32);
+  CHECK(arange(std::int16_t{2}, std::int16_t{4}).dtype() == Dtype::Int32);
+  CHECK(arange(0, 4.0, 2, Dtype::Int16).to_vector<std::int16_t>() ==
+        std::vector<std::int16_t>{0, 2});
+}
+
 TEST_CASE("ranges of whole numbers go in the step between the first two, as NumPy has them") {
   CHECK(read(arange(0.0, 10.0, 2.5, Dtype::Int32)) == std::vector<double>{0, 2, 4, 6});
   CHECK(read(arange(0.5, 4.0, 1.0, Dtype::UInt8)) == std::vector<double>{0, 1, 2, 3});

@@ -22,6 +22,24 @@
 /// can. The last argument says where the work is done.
 namespace pewter {
 
+/// A C++ number that is neither a truth nor complex.
+template <typename T>
+concept RealNumber = std::floating_point<T> || (std::integral<T> && !std::same_as<T, bool>);
+
+/// The type of arrays for what C++ makes of such numbers when it adds them; doubles become float32.
+template <RealNumber... Numbers>
+constexpr Dtype sum_type() {
+  using Sum = decltype((Numbers() + ...));
+  constexpr bool kIsLong = sizeof(Sum) > sizeof(std::int32_t);
+  if constexpr (std::floating_point<Sum>) {
+    return Dtype::Float32;
+  } else if constexpr (std::signed_integral<Sum>) {
+    return kIsLong ? Dtype::Int64 : Dtype::Int32;
+  } else {
+    return kIsLong ? Dtype::UInt64 : Dtype::UInt32;
+  }
+}
+
 /// Axes of a reduction or a view.
 using Axes = std::vector<int>;
 
@@ -47,6 +65,17 @@ PEWTER_EXPORT array arange(int start, int stop, int step = 1, StreamOrDevice s =
 template <std::floating_point T>
 array arange(T stop, StreamOrDevice s = {}) {
   return arange(0.0, static_cast<double>(stop), 1.0, Dtype::Float32, s);
+}
+/// Numbers of several types: with a fraction float32, else the type in which C++ adds them.
+template <RealNumber T, RealNumber U, RealNumber V = int>
+array arange(T start, U stop, V step = 1, StreamOrDevice s = {}) {
+  return arange(static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step),
+                sum_type<T, U, V>(), s);
+}
+template <RealNumber T, RealNumber U, RealNumber V>
+array arange(T start, U stop, V step, Dtype dtype, StreamOrDevice s = {}) {
+  return arange(static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step),
+                dtype, s);
 }
 /// `count` numbers from `start` to `stop`, both included, computed in double; of integer types
 /// those below. Throws std::invalid_argument when an end is not finite.
