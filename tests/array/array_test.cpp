@@ -1,10 +1,13 @@
 #include <doctest/doctest.h>
 #include <pewter/array.h>
 
+#include <array>
 #include <complex>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <stdexcept>
+#include <vector>
 
 #include "pewter/runtime/allocator.h"
 #include "tests/support/log_capture.h"
@@ -151,4 +154,25 @@ TEST_CASE("misuse of an array is refused with the reason") {
   CHECK_THROWS_AS(x.transposed().reshaped({6}), std::invalid_argument);
   CHECK_THROWS_AS(x.reshaped({7}), std::invalid_argument);
   CHECK_THROWS_AS(x.write(counted(5)), std::invalid_argument);
+}
+
+TEST_CASE("spans of any kind become arrays and are written to them") {
+  std::vector<float> values = {1, 2, 3};
+  const std::array<float, 3> fixed = {4, 5, 6};
+  const std::span<float> changeable(values);
+  const std::span<const float> constant(values);
+  const std::span<const float, 3> sized(fixed);
+
+  CHECK(array(changeable, {3}).to_vector<float>() == values);
+  CHECK(array(constant, {1, 3}).shape() == Shape{1, 3});
+  CHECK(array(sized, {3, 1}).shape() == Shape{3, 1});
+  CHECK(array(changeable).shape() == Shape{3});
+  CHECK(array(constant, Placement::Host).placement() == Placement::Host);
+  const array x(sized);
+  CHECK(x.to_vector<float>() == std::vector<float>{4, 5, 6});
+  x.write(changeable);
+  CHECK(x.to_vector<float>() == values);
+  x.write(sized);
+  CHECK(x.to_vector<float>() == std::vector<float>{4, 5, 6});
+  CHECK_THROWS_AS(x.write(changeable.first(2)), std::invalid_argument);
 }

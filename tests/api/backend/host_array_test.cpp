@@ -52,6 +52,24 @@ TEST_CASE("handles and views share their elements, copies do not") {
   CHECK(x.transposed().copy().to_vector<double>() == std::vector<double>{0, 3, 1, 4, 2, -1});
 }
 
+TEST_CASE("host arrays are made of spans of any kind, and take them") {
+  std::vector<double> values = {1, 2, 3, 4};
+  const std::span<double> changeable(values);
+  const std::span<const double, 4> sized(values);
+
+  CHECK(HostArray(changeable, {2, 2}).at<double>({1, 0}) == 3);
+  CHECK(HostArray(sized).shape() == Shape{4});
+  CHECK(HostArray(changeable) == HostArray(values));
+
+  const HostArray x = HostArray::zeros({2, 2}, HostDtype::Float64);
+  UnifiedBuffer<float> buffer(Shape{2, 2});
+  x.write(changeable);
+  buffer.write(sized);
+  CHECK(x.to_vector<double>() == values);
+  CHECK(buffer[{1, 1}] == 4);
+  CHECK_THROWS_AS(x.write(changeable.first(3)), std::invalid_argument);
+}
+
 TEST_CASE("an array that is assigned or moved to itself stays what it is") {
   HostArray values{1.0F, 2.0F, 3.0F};
   HostArray& same = values;

@@ -54,9 +54,18 @@ class PEWTER_EXPORT array {  // NOLINT(readability-identifier-naming): the name 
  public:
   /// A copy of `values`, row by row. Throws std::invalid_argument when their number is not that of
   /// the shape.
-  template <Element T>
-  array(std::span<const T> values, Shape shape, Placement placement = Placement::Device)
-      : array(values.data(), values.size(), kDtypeOf<T>, std::move(shape), placement) {}
+  template <typename T, std::size_t N>
+    requires Element<std::remove_const_t<T>>
+  array(std::span<T, N> values, Shape shape, Placement placement = Placement::Device)
+      : array(values.data(),
+              values.size(),
+              kDtypeOf<std::remove_const_t<T>>,
+              std::move(shape),
+              placement) {}
+  template <typename T, std::size_t N>
+    requires Element<std::remove_const_t<T>>
+  explicit array(std::span<T, N> values, Placement placement = Placement::Device)
+      : array(values, {static_cast<std::int64_t>(values.size())}, placement) {}
   template <Element T>
   explicit array(const std::vector<T>& values, Placement placement = Placement::Device)
       : array(std::span<const T>(values), {static_cast<std::int64_t>(values.size())}, placement) {}
@@ -175,9 +184,10 @@ class PEWTER_EXPORT array {  // NOLINT(readability-identifier-naming): the name 
     return value;
   }
   /// Replaces the elements, row by row. Throws std::invalid_argument when type or number differ.
-  template <Element T>
-  void write(std::span<const T> values) const {
-    write(values.data(), values.size(), kDtypeOf<T>);
+  template <typename T, std::size_t N>
+    requires Element<std::remove_const_t<T>>
+  void write(std::span<T, N> values) const {
+    write(values.data(), values.size(), kDtypeOf<std::remove_const_t<T>>);
   }
   template <Element T>
   void write(const std::vector<T>& values) const {

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -39,7 +40,7 @@ enum class HostDtype : std::uint8_t {
 PEWTER_EXPORT std::size_t size_of(HostDtype dtype);
 /// NumPy's name, for instance "float64".
 PEWTER_EXPORT std::string_view name_of(HostDtype dtype);
-/// The type that NumPy knows by that name: "float64", "double", "f8", "<f8", ">f8" and so on.
+/// The type that NumPy knows by that name: "float64", "double", "d", "f8", "<f8", ">f8" and so on.
 /// Nothing for a text that names none of HostDtype.
 PEWTER_EXPORT std::optional<HostDtype> host_dtype_named(std::string_view name);
 
@@ -97,11 +98,17 @@ class PEWTER_EXPORT HostArray {
   HostArray(Shape shape, HostDtype dtype);
   /// A copy of `values`, row by row. Throws std::invalid_argument when their number is not that of
   /// the shape.
-  template <HostElement T>
-  HostArray(std::span<const T> values, Shape shape) : HostArray(std::move(shape), kHostDtypeOf<T>) {
+  template <typename T, std::size_t N>
+    requires HostElement<std::remove_const_t<T>>
+  HostArray(std::span<T, N> values, Shape shape)
+      : HostArray(std::move(shape), kHostDtypeOf<std::remove_const_t<T>>) {
     expect_count(values.size());
-    std::copy(values.begin(), values.end(), data<T>());
+    std::copy(values.begin(), values.end(), data<std::remove_const_t<T>>());
   }
+  template <typename T, std::size_t N>
+    requires HostElement<std::remove_const_t<T>>
+  explicit HostArray(std::span<T, N> values)
+      : HostArray(values, {static_cast<std::int64_t>(values.size())}) {}
   template <HostElement T>
   explicit HostArray(const std::vector<T>& values)
       : HostArray(values, {static_cast<std::int64_t>(values.size())}) {}
@@ -213,6 +220,14 @@ class PEWTER_EXPORT HostArray {
   /// it do not matter. Throws std::invalid_argument when the shapes do not broadcast, TypeError for
   /// a conversion that `casting` forbids; then nothing has changed.
   void assign(const HostArray& source, Casting casting = Casting::SameKind) const;
+
+  /// Sets the elements to `values`, row by row. Throws std::invalid_argument when their number is
+  /// another, TypeError for a conversion to another kind.
+  template <typename T, std::size_t N>
+    requires HostElement<std::remove_const_t<T>>
+  void write(std::span<T, N> values) const {
+    assign(HostArray(values, shape_));
+  }
 
   /// A row contiguous array of its own.
   HostArray copy() const { return astype(dtype_); }

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace pewter::backend {
@@ -102,6 +103,12 @@ class PEWTER_EXPORT AnyUnifiedBuffer {
   /// std::invalid_argument when the shapes do not broadcast and TypeError for a cast that loses the
   /// kind; then nothing has changed.
   void copy_from(const HostArray& source);
+  /// The same with `values`, row by row. Throws too when their number is another.
+  template <typename T, std::size_t N>
+    requires HostElement<std::remove_const_t<T>>
+  void write(std::span<T, N> values) {
+    copy_from(HostArray(values, shape()));
+  }
   /// Sets the elements of `target` to the host's, by the same rules.
   void copy_to(const HostArray& target) const;
   /// Allocate first if needed.
