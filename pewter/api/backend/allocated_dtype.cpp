@@ -9,10 +9,14 @@ constexpr std::string_view kLogArea = "backend";
 
 }  // namespace
 
+Dtype float_instead_of(std::string_view name) {
+  logging::warning(kLogArea, "no type of the device for {}; float32 is used", name);
+  return Dtype::Float32;
+}
+
 Dtype allocated_dtype(HostDtype dtype) {
   if (dtype == HostDtype::Complex64 || dtype == HostDtype::Complex128) {
-    logging::warning(kLogArea, "no type of the device for {}; float32 is used", name_of(dtype));
-    return Dtype::Float32;
+    return float_instead_of(name_of(dtype));
   }
   if (dtype == HostDtype::Float64) {
     logging::detail(kLogArea, "float64 is stored as float32");

@@ -1,41 +1,91 @@
-#include <pewter/host_array.h>
+#include "pewter/api/backend/host_dtype.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <system_error>
 
 namespace pewter::backend {
 namespace {
 
 struct Row {
   std::string_view name;
-  /// NumPy's kind and size.
-  std::string_view code;
-  /// Another name that NumPy takes; may be empty.
-  std::string_view alias;
+  /// NumPy's kind and size, and its letters; each may have an order of bytes in front.
+  std::string_view codes;
+  /// Other names that NumPy and Python have for it.
+  std::string_view aliases;
   std::size_t bytes;
   std::optional<Dtype> device;
 };
 
-// By HostDtype.
+// By HostDtype. What C calls long has 64 bits.
 const std::array<Row, 14> kRows = {{
-    {"bool", "b1", "?", 1, Dtype::Bool},
-    {"uint8", "u1", "ubyte", 1, Dtype::UInt8},
-    {"uint16", "u2", "ushort", 2, Dtype::UInt16},
-    {"uint32", "u4", "uintc", 4, Dtype::UInt32},
-    {"uint64", "u8", "uint", 8, Dtype::UInt64},
-    {"int8", "i1", "byte", 1, Dtype::Int8},
-    {"int16", "i2", "short", 2, Dtype::Int16},
-    {"int32", "i4", "intc", 4, Dtype::Int32},
-    {"int64", "i8", "int", 8, Dtype::Int64},
-    {"float16", "f2", "half", 2, Dtype::Float16},
-    {"float32", "f4", "single", 4, Dtype::Float32},
-    {"float64", "f8", "double", 8, Dtype::Float32},
-    {"complex64", "c8", "csingle", 8, Dtype::Complex64},
-    {"complex128", "c16", "cdouble", 16, std::nullopt},
+    {"bool", "b1 ?", "bool_", 1, Dtype::Bool},
+    {"uint8", "u1 B", "ubyte", 1, Dtype::UInt8},
+    {"uint16", "u2 H", "ushort", 2, Dtype::UInt16},
+    {"uint32", "u4 I", "uintc", 4, Dtype::UInt32},
+    {"uint64", "u8 L Q P N", "uint ulong ulonglong uintp", 8, Dtype::UInt64},
+    {"int8", "i1 b", "byte", 1, Dtype::Int8},
+    {"int16", "i2 h", "short", 2, Dtype::Int16},
+    {"int32", "i4 i", "intc", 4, Dtype::Int32},
+    {"int64", "i8 l q p n", "int int_ long longlong intp", 8, Dtype::Int64},
+    {"float16", "f2 e", "half", 2, Dtype::Float16},
+    {"float32", "f4 f", "single", 4, Dtype::Float32},
+    {"float64", "f8 d", "double float", 8, Dtype::Float32},
+    {"complex64", "c8 F", "csingle", 8, Dtype::Complex64},
+    {"complex128", "c16 D", "cdouble complex", 16, std::nullopt},
 }};
 static_assert(kRows.size() == static_cast<std::size_t>(HostDtype::Complex128) + 1);
 
 const Row& row(HostDtype dtype) {
   return kRows[static_cast<std::size_t>(dtype)];
+}
+
+/// Whether a list of words, with spaces between them, has this one.
+bool has_word(std::string_view words, std::string_view word) {
+  while (!word.empty() && !words.empty()) {
+    const std::size_t end = std::min(words.find(' '), words.size());
+    if (words.substr(0, end) == word) {
+      return true;
+    }
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return false;
+}
+
+/// Without the sign for an order of bytes, if there is one.
+std::string_view without_order(std::string_view name) {
+  const bool has_order = !name.empty() && std::string_view("<>=|").find(name[0]) != name.npos;
+  return has_order ? name.substr(1) : name;
+}
+
+/// Types of NumPy that are none of HostDtype and have one size.
+struct OtherRow {
+  std::string_view codes;
+  std::string_view aliases;
+  std::size_t bytes;
+};
+constexpr std::array<OtherRow, 5> kOthers = {{
+    {"f16 g", "float128 longdouble", 16},
+    {"c32 G", "complex256 clongdouble", 32},
+    {"O O8", "object object_", 8},
+    {"c", "", 1},
+    {"S U V", "str str_ bytes bytes_ void", 0},
+}};
+
+/// Whether the text is the unit of a time in brackets: "[ns]", "[25s]", or nothing.
+bool is_unit(std::string_view text) {
+  if (text.empty()) {
+    return true;
+  }
+  if (text.size() < 3 || text.front() != '[' || text.back() != ']') {
+    return false;
+  }
+  text = text.substr(1, text.size() - 2);
+  text.remove_prefix(std::min(text.find_first_not_of("0123456789"), text.size()));
+  return has_word("Y M W D h m s ms us ns ps fs as generic", text);
 }
 
 }  // namespace
@@ -49,22 +99,42 @@ std::string_view name_of(HostDtype dtype) {
 }
 
 std::optional<HostDtype> host_dtype_named(std::string_view name) {
-  // Python's own names for its numbers.
-  if (name == "float") {
-    return HostDtype::Float64;
-  }
-  if (name == "complex") {
-    return HostDtype::Complex128;
-  }
-  const bool has_order = !name.empty() && std::string_view("<>=|").find(name[0]) != name.npos;
-  const std::string_view code = has_order ? name.substr(1) : name;
+  const std::string_view code = without_order(name);
   for (std::size_t i = 0; i < kRows.size(); ++i) {
     const Row& known = kRows[i];
-    if (code == known.code || (!has_order && (name == known.name || name == known.alias))) {
+    if (has_word(known.codes, code) || name == known.name || has_word(known.aliases, name)) {
       return static_cast<HostDtype>(i);
     }
   }
   return std::nullopt;
+}
+
+std::optional<std::size_t> other_dtype_bytes(std::string_view name) {
+  const std::string_view code = without_order(name);
+  for (const OtherRow& known : kOthers) {
+    if (has_word(known.codes, code) || has_word(known.aliases, name)) {
+      return known.bytes;
+    }
+  }
+  for (const std::string_view time : {"M8", "m8", "datetime64", "timedelta64"}) {
+    const std::string_view given = time.size() == 2 ? code : name;
+    if (given.starts_with(time) && is_unit(given.substr(time.size()))) {
+      return 8;
+    }
+  }
+  // Texts and raw bytes of a length.
+  if (code.size() < 2 || std::string_view("SUV").find(code[0]) == code.npos) {
+    return std::nullopt;
+  }
+  std::size_t length = 0;
+  const char* const end = code.data() + code.size();
+  const auto [rest, error] = std::from_chars(code.data() + 1, end, length);
+  const std::size_t bytes = code[0] == 'U' ? 4 : 1;
+  constexpr std::size_t kMostBytes = std::numeric_limits<std::int32_t>::max();
+  if (error != std::errc() || rest != end || length > kMostBytes / bytes) {
+    return std::nullopt;
+  }
+  return length * bytes;
 }
 
 std::optional<Dtype> device_dtype(HostDtype dtype) {

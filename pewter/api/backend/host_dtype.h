@@ -3,12 +3,19 @@
 #include <pewter/host_array.h>
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <type_traits>
 
 namespace pewter::backend {
+
+/// The bytes of one element of a type that NumPy knows by that name and HostDtype lacks:
+/// "float128", "O", "S4", "M8[ns]" and so on. Nothing for a text that names none.
+std::optional<std::size_t> other_dtype_bytes(std::string_view name);
 
 template <typename T>
 struct TypeTag {

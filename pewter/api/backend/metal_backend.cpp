@@ -6,14 +6,17 @@
 #include <pewter/mps_stream.h>
 #include <pewter/ops.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "pewter/api/backend/allocated_dtype.h"
 #include "pewter/api/backend/array_registry.h"
 #include "pewter/api/backend/exception_text.h"
+#include "pewter/api/backend/host_dtype.h"
 #include "pewter/api/backend/msl_kernel.h"
 #include "pewter/api/backend/own_stream.h"
 #include "pewter/api/backend/transfer.h"
@@ -126,15 +129,21 @@ array MetalBackend::allocate(const Shape& shape, HostDtype dtype) {
 
 array MetalBackend::allocate(const Shape& shape, std::string_view dtype) {
   require_metal("MetalBackend::allocate");
-  const std::optional<HostDtype> found = host_dtype_named(dtype);
-  if (!found) {
-    try {
-      throw TypeError(fmt::format("data type '{}' is not known", dtype));
-    } catch (const TypeError&) {
-      throw_metal_error("MetalBackend::allocate");
-    }
+  if (const std::optional<HostDtype> known = host_dtype_named(dtype)) {
+    return allocate(shape, *known);
   }
-  return allocate(shape, *found);
+  try {
+    const std::optional<std::size_t> bytes = other_dtype_bytes(dtype);
+    if (!bytes) {
+      throw TypeError(fmt::format("data type '{}' is not known", dtype));
+    }
+    const std::size_t count = graph::element_count(shape, std::max<std::size_t>(*bytes, 1));
+    const array made = pewter::zeros(shape, float_instead_of(dtype));
+    state_->registry.add(made, count * *bytes, HostDtype::Float32);
+    return made;
+  } catch (const std::exception&) {
+    throw_metal_error("MetalBackend::allocate");
+  }
 }
 
 void MetalBackend::free(const array& value) {

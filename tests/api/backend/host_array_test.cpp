@@ -23,6 +23,28 @@ TEST_CASE("NumPy's names for types are known, in either order of bytes") {
   CHECK(host_dtype_named(">i8") == HostDtype::Int64);
   CHECK(host_dtype_named("?") == HostDtype::Bool);
   CHECK(host_dtype_named("c16") == HostDtype::Complex128);
+  const std::pair<const char*, HostDtype> names[] = {
+      {"e", HostDtype::Float16},         {"f", HostDtype::Float32},
+      {"d", HostDtype::Float64},         {"F", HostDtype::Complex64},
+      {"D", HostDtype::Complex128},      {"b", HostDtype::Int8},
+      {"B", HostDtype::UInt8},           {"h", HostDtype::Int16},
+      {"H", HostDtype::UInt16},          {"i", HostDtype::Int32},
+      {"I", HostDtype::UInt32},          {"l", HostDtype::Int64},
+      {"L", HostDtype::UInt64},          {"q", HostDtype::Int64},
+      {"Q", HostDtype::UInt64},          {"<e", HostDtype::Float16},
+      {">l", HostDtype::Int64},          {"|b1", HostDtype::Bool},
+      {"long", HostDtype::Int64},        {"ulong", HostDtype::UInt64},
+      {"longlong", HostDtype::Int64},    {"intp", HostDtype::Int64},
+      {"uintp", HostDtype::UInt64},      {"int_", HostDtype::Int64},
+      {"bool_", HostDtype::Bool},        {"float", HostDtype::Float64},
+      {"complex", HostDtype::Complex128}};
+  for (const auto& [name, dtype] : names) {
+    CAPTURE(name);
+    CHECK(host_dtype_named(name) == dtype);
+  }
+  CHECK_FALSE(host_dtype_named("<long"));
+  CHECK_FALSE(host_dtype_named("float128"));
+  CHECK_FALSE(host_dtype_named("l q"));
   CHECK_FALSE(host_dtype_named("nope"));
   CHECK_FALSE(host_dtype_named(""));
   CHECK_FALSE(host_dtype_named("<float32"));

@@ -72,7 +72,8 @@ class PEWTER_EXPORT MetalBackend final : public Backend {
   /// in the log, what the device lacks. The array is lazy: it takes memory when it is evaluated.
   /// Throws MetalError, with what went wrong nested in it.
   array allocate(const Shape& shape, HostDtype dtype) override;
-  /// The type by NumPy's name.
+  /// The type by any name that np.dtype() takes for one; structures have none. What HostDtype lacks
+  /// becomes float32, with a warning in the log.
   array allocate(const Shape& shape, std::string_view dtype);
   array allocate_zeros(const Shape& shape, HostDtype dtype) { return allocate(shape, dtype); }
   array allocate_zeros(const Shape& shape, std::string_view dtype) {
