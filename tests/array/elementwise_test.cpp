@@ -155,6 +155,44 @@ TEST_CASE("division of integers by zero is zero") {
         std::vector<std::int32_t>{2, 1, -1, -2});
 }
 
+TEST_CASE("a floating-point quotient is rounded downward before it is rounded, as its rest is") {
+  std::vector<float> a;
+  std::vector<float> b;
+  std::vector<double> quotients;
+  for (int i = -1009; i <= 1009; ++i) {
+    for (const float divisor : {0.1F, -0.1F, 3.0F, 0.7F, -1e-3F}) {
+      a.push_back(static_cast<float>(i) * 0.1F);
+      b.push_back(divisor);
+      // Exact: all of it has at most 48 bits.
+      const auto x = static_cast<double>(a.back());
+      const auto y = static_cast<double>(divisor);
+      const double rest = std::fmod(x, y);
+      const bool is_on_other_side = rest != 0 && (rest < 0) != (y < 0);
+      quotients.push_back((x - rest) / y - (is_on_other_side ? 1 : 0));
+    }
+  }
+  const std::vector<array> parts = divmod(array(a), array(b));
+
+  check_close(parts[0], quotients, 0);
+  const std::vector<float> rests = parts[1].to_vector<float>();
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double back = quotients[i] * static_cast<double>(b[i]) + static_cast<double>(rests[i]);
+    REQUIRE(std::abs(back - static_cast<double>(a[i])) <= 1e-7 * std::abs(b[i]));
+  }
+  CHECK(floor_divide(array(1.0F), array(0.1F)).item<float>() == 9);
+}
+
+TEST_CASE("quotients of zeros and infinities are NumPy's") {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const array a({1.0F, -1.0F, -1.0F, 1.0F, 0.0F, -2.0F, kInfinity});
+  const array b({kInfinity, kInfinity, -kInfinity, -kInfinity, -kInfinity, 0.0F, 0.0F});
+  CHECK(floor_divide(a, b).to_vector<float>() ==
+        std::vector<float>{0, -1, 0, -1, 0, -kInfinity, kInfinity});
+  for (const float divisor : {3.0F, -3.0F, kInfinity}) {
+    CHECK(std::isnan(floor_divide(array(kInfinity), array(divisor)).item<float>()));
+  }
+}
+
 TEST_CASE("inputs may be strided, broadcast, transposed and reversed") {
   for (const std::int64_t columns : {1, 5, 31, 33, 130}) {
     const std::int64_t rows = 7;

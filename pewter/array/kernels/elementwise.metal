@@ -80,7 +80,15 @@ inline T floor_quotient(T a, T b) {
   return T(a / b);
 }
 inline bool floor_quotient(bool a, bool b) { return a && b; }
-inline float floor_quotient(float a, float b) { return floor(a / b); }
+// As NumPy has it: below the exact quotient, which a / b may be rounded above. What is left has the sign of b then.
+inline float floor_quotient(float a, float b) {
+  if (isinf(a) && b != 0) {
+    return NAN;
+  }
+  const float quotient = floor(a / b);
+  const float left = isinf(b) ? a : fma(-quotient, b, a);
+  return (b < 0 ? left > 0 : left < 0) ? quotient - 1 : quotient;
+}
 
 template <typename T>
 inline T floor_remainder(T a, T b) {
