@@ -176,3 +176,16 @@ TEST_CASE("spans of any kind become arrays and are written to them") {
   CHECK(x.to_vector<float>() == std::vector<float>{4, 5, 6});
   CHECK_THROWS_AS(x.write(changeable.first(2)), std::invalid_argument);
 }
+
+TEST_CASE("whole numbers of 64 bits are rounded once when they become complex") {
+  // Halfway between two floats, but for the last bit, which a double does not have.
+  for (const std::int64_t number :
+       std::vector<std::int64_t>{9007199791611905, -9007199791611905, INT64_MAX}) {
+    CAPTURE(number);
+    const std::complex<float> expected(static_cast<float>(number), 0);
+    CHECK(array(number, Dtype::Complex64).item<std::complex<float>>() == expected);
+  }
+  const std::uint64_t large = 0x8000008000000001U;
+  CHECK(array(large, Dtype::Complex64).item<std::complex<float>>() ==
+        std::complex<float>(static_cast<float>(large), 0));
+}

@@ -89,7 +89,9 @@ To converted(const From& value) {
   } else if constexpr (std::is_integral_v<From> && std::is_integral_v<To> &&
                        !std::is_same_v<To, bool>) {
     return static_cast<To>(value);
-  } else if constexpr (std::is_integral_v<From> && std::is_same_v<To, float>) {
+  } else if constexpr (std::is_integral_v<From> &&
+                       (std::is_same_v<To, float> || std::is_same_v<To, std::complex<float>>)) {
+    // Rounded once: not every integer of 64 bits is a double.
     return static_cast<float>(value);
   } else {
     return from_double<To>(to_double(value));
