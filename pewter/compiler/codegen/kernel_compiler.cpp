@@ -36,6 +36,7 @@
 #include "pewter/compiler/spmd/program.h"
 #include "pewter/compiler/spmd/row_prefetch.h"
 #include "pewter/compiler/spmd/unrolling.h"
+#include "pewter/compiler/spmd/waiting.h"
 #include "pewter/compiler/spmd/width.h"
 
 namespace pewter::compiler::codegen {
@@ -247,6 +248,9 @@ spmd::Width program_width(llvm::Function& thread,
   if (hints.uses_simdgroup && width.lanes < abi::kSimdWidth) {
     width = {abi::kSimdWidth, "the least for threads that use values of their simdgroup"};
   }
+  if (hints.waits_for_group && width.lanes > abi::kSimdWidth) {
+    width = {abi::kSimdWidth, "a simdgroup, as threads wait for others of their group in a loop"};
+  }
   const unsigned per_chunk = std::min(hints.per_chunk, width.lanes);
   const unsigned size = thread.getInstructionCount();
   const unsigned wanted = width.lanes;
@@ -279,6 +283,7 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   spmd::WidthHints hints;
   hints.uses_simdgroup = code.uses_simdgroup;
   hints.uses_barriers = code.uses_barriers;
+  hints.waits_for_group = spmd::waits_for_group(thread);
   hints.group_threads = is_exact ? size_x * size_y * size_z : 0;
   hints.registers = vector_registers(machine, thread);
   hints.per_chunk = spmd::lanes_per_chunk(machine, thread);

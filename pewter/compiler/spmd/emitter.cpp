@@ -60,14 +60,8 @@ Result<Tally> Emitter::run() {
 }
 
 void Emitter::give_up(const std::string& reason, const llvm::Instruction& instruction) {
-  if (!reason_.empty()) {
-    return;
-  }
-  llvm::raw_string_ostream stream(reason_);
-  if (const auto position = position_of(instruction)) {
-    stream << position->file << ":" << position->line << ":" << position->column << ": " << reason;
-  } else {
-    stream << reason << ":" << instruction;
+  if (reason_.empty()) {
+    reason_ = refusal(reason, instruction);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "pewter/compiler/spmd/row_sums.h"
 #include "pewter/compiler/spmd/unrolling.h"
 #include "pewter/compiler/spmd/versioning.h"
+#include "pewter/compiler/spmd/waiting.h"
 
 namespace pewter::compiler::spmd {
 namespace {
@@ -67,6 +68,9 @@ Result<Programs> vectorise(llvm::Function& thread,
   tidy.addPass(llvm::EarlyCSEPass());
   tidy.run(thread, analyses);
   split_values(thread, analyses);
+  if (const llvm::Instruction* lock = find_lock_released_behind_loop(thread, lanes.width)) {
+    return failure(refusal("a lock that is released behind its loop", *lock));
+  }
   Programs programs;
   programs.released_switches = release_parting_lanes(thread, lanes.width);
   lower_switches(thread, analyses);

@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include "pewter/compiler/spmd/device_call.h"
 #include "pewter/compiler/spmd/emitter.h"
@@ -107,6 +108,17 @@ std::optional<Position> position_of(const llvm::Instruction& instruction) {
     return std::nullopt;
   }
   return Position{place->getFilename().str(), place->getLine(), place->getColumn()};
+}
+
+std::string refusal(const std::string& reason, const llvm::Instruction& instruction) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (const auto position = position_of(instruction)) {
+    stream << position->file << ":" << position->line << ":" << position->column << ": " << reason;
+  } else {
+    stream << reason << ":" << instruction;
+  }
+  return text;
 }
 
 std::string cause_of_difference(const llvm::Value& value, const Uniformity& uniformity) {

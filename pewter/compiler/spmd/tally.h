@@ -28,6 +28,9 @@ struct Position {
 /// positions.
 std::optional<Position> position_of(const llvm::Instruction& instruction);
 
+/// Why something has no vector form, with its position or, when the module has none, itself.
+std::string refusal(const std::string& reason, const llvm::Instruction& instruction);
+
 /// Why a value that is not uniform differs between lanes: the nearest thing that it depends on and
 /// that tells them apart.
 std::string cause_of_difference(const llvm::Value& value, const Uniformity& uniformity);

@@ -117,6 +117,9 @@ unsigned lanes_per_chunk(const llvm::TargetMachine& machine, llvm::Function& thr
 }
 
 bool can_run_whole_groups(llvm::Function& thread, const WidthHints& hints) {
+  if (hints.waits_for_group) {
+    return false;
+  }
   if (hints.uses_barriers && multiplies_matrices(thread)) {
     // Their sums are in memory in any case.
     return hints.group_threads <= kMaxMatrixGroup &&

@@ -21,6 +21,8 @@ struct WidthHints {
   unsigned registers = 16;
   bool uses_simdgroup = false;
   bool uses_barriers = false;
+  /// Whether threads wait for what others of their group write, without a barrier.
+  bool waits_for_group = false;
   /// Threads of a group; 0 when it is not known.
   unsigned group_threads = 0;
 };
