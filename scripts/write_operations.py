@@ -51,6 +51,9 @@ Written by `scripts/write_operations.py` from `pewter/api/include/pewter/element
 `<pewter/ops.h>`: `pewter::exp(a)`, `pewter::add(a, b)`, with a stream or device as optional last argument. Operands are broadcast
 and promoted to one type first; float16 and bfloat16 are computed as float32 and rounded after every operation, fused or not.
 
+Arrays may have any number of axes, of which kernels run over 8: neighbouring axes count as one where every operand lies in memory
+as if they were. What cannot be joined to 8, such as an array of 11 axes in another order, is refused when the operation is called.
+
 | Operation | Result | Types | Type of the result |
 |---|---|---|---|
 """

@@ -189,9 +189,14 @@ void expect_floating(Dtype dtype) {
   }
 }
 
-void expect_mask(const array& mask) {
+void expect_mask(const array& mask, const Shape& scores) {
   if (mask.dtype() == Dtype::Complex64) {
     throw std::invalid_argument("[scaled_dot_product_attention] a mask of type complex64");
+  }
+  if (!graph::broadcasts_to(mask.shape(), scores)) {
+    throw std::invalid_argument(
+        fmt::format("[scaled_dot_product_attention] a mask of shape {} for scores of shape {}",
+                    graph::to_text(mask.shape()), graph::to_text(scores)));
   }
 }
 
@@ -221,6 +226,7 @@ array rope(const array& x,
            const std::optional<array>& freqs,
            StreamOrDevice s) {
   expect_rope(x, dims, base, freqs);
+  ops::expect_joinable("rope", x);
   const std::uint32_t stream = ops::stream_number(s);
   const array input =
       ops::row_contiguous(ops::viewable(ops::convert(x, floating(x.dtype()), stream)), stream);
@@ -261,10 +267,11 @@ array scaled_dot_product_attention(const array& queries,
   }
   const Dtype dtype = promote_types(promote_types(queries.dtype(), keys.dtype()), values.dtype());
   expect_floating(dtype);
-  if (mask) {
-    expect_mask(*mask);
-  }
   const Shape& shape = queries.shape();
+  const Shape scores_shape = {shape[0], shape[1], shape[2], keys.shape()[2]};
+  if (mask) {
+    expect_mask(*mask, scores_shape);
+  }
   const bool is_few =
       !mask && shape[2] < kManyQueries && keys.shape()[2] <= kMaxKeys && shape[3] > 0;
   if (is_few) {
@@ -289,10 +296,8 @@ array scaled_dot_product_attention(const array& queries,
     scores = masked(scores, causal_mask(shape[2], keys.shape()[2], s), s);
   }
   if (mask) {
-    array whole = *mask;
-    const Shape expected = {shape[0], shape[1], shape[2], keys.shape()[2]};
-    whole = reshape(broadcast_to(whole, expected, s),
-                    {shape[0], heads, repeats, shape[2], keys.shape()[2]}, s);
+    const array whole = reshape(broadcast_to(*mask, scores_shape, s),
+                                {shape[0], heads, repeats, shape[2], keys.shape()[2]}, s);
     scores = masked(scores, whole, s);
   }
   const array result = matmul(softmax(scores, -1, s), v, s);

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "pewter/array/graph/shape.h"
+#include "pewter/array/ops/elementwise.h"
 
 namespace pewter {
 namespace {
@@ -191,6 +192,7 @@ array logsumexp(const array& a, const Axes& axes, bool keepdims, StreamOrDevice 
                       graph::to_text(a.shape())));
     }
   }
+  ops::expect_joinable("logsumexp", a);
   const Dtype dtype = a.dtype() < Dtype::Float16 ? Dtype::Float32 : a.dtype();
   const array x = astype(a, Dtype::Float32, s);
   const array high = max(x, axes, true, s);

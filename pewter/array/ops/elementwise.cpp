@@ -142,17 +142,6 @@ Shape common_shape(const Elementwise& row, const std::vector<graph::NodePointer>
   return result;
 }
 
-/// Throws std::invalid_argument when kernels cannot run over the operands.
-void expect_joinable(const Elementwise& row,
-                     const Shape& shape,
-                     const std::vector<graph::NodePointer>& operands) {
-  std::vector<graph::Node*> nodes;
-  for (const auto& operand : operands) {
-    nodes.push_back(operand.get());
-  }
-  evaluation::Iteration().plan(shape, graph::element_count(shape, 1), nodes, row.name);
-}
-
 array unary(const Elementwise& row, const array& a, const StreamOrDevice& s) {
   const std::uint32_t stream = stream_number(s);
   const ElementwiseTypes types = elementwise_types(row, a.dtype());
@@ -235,14 +224,31 @@ ElementwiseTypes elementwise_types(const Elementwise& row, Dtype promoted) {
   return {promoted, promoted};
 }
 
+void expect_joinable(const char* origin,
+                     const Shape& shape,
+                     const std::vector<graph::NodePointer>& operands) {
+  if (shape.size() <= fusion::kMaxAxes) {
+    return;
+  }
+  std::vector<graph::Node*> nodes;
+  for (const auto& operand : operands) {
+    nodes.push_back(operand.get());
+  }
+  evaluation::Iteration().plan(shape, graph::element_count(shape, 1), nodes, origin);
+}
+
+void expect_joinable(const char* origin, const array& a) {
+  if (a.ndim() > fusion::kMaxAxes) {
+    expect_joinable(origin, a.shape(), {a.node_pointer()});
+  }
+}
+
 array apply_row(const Elementwise& row,
                 std::vector<graph::NodePointer> operands,
                 Dtype result,
                 std::uint32_t stream) {
   Shape shape = common_shape(row, operands);
-  if (shape.size() > fusion::kMaxAxes) {
-    expect_joinable(row, shape, operands);
-  }
+  expect_joinable(row.name, shape, operands);
   return array(graph::make_computed(std::move(shape), result, unowned(primitive_of(row, result)),
                                     std::move(operands), stream));
 }

@@ -57,6 +57,14 @@ struct ElementwiseTypes {
 /// Throws std::invalid_argument, with the operation's name, for a type that it does not take.
 ElementwiseTypes elementwise_types(const Elementwise& row, Dtype promoted);
 
+/// Throws std::invalid_argument, tagged with `origin`, when kernels cannot run over operands that
+/// are broadcast to `shape`: more than 8 of its axes are left when neighbours are joined.
+void expect_joinable(const char* origin,
+                     const Shape& shape,
+                     const std::vector<graph::NodePointer>& operands);
+/// The same for one array: operations that convert or copy it call it first, under their own name.
+void expect_joinable(const char* origin, const array& a);
+
 /// A node for `row`; the operands must have the types that the row asks for, and are broadcast.
 array apply_row(const Elementwise& row,
                 std::vector<graph::NodePointer> operands,

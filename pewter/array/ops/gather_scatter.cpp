@@ -188,7 +188,15 @@ array scatter_with(const char* operation,
   const array offsets = slice_offsets(origin, a, indices, axes, slice_sizes, stream, s);
   Shape full_shape = shape;
   full_shape.insert(full_shape.end(), slice_sizes.begin(), slice_sizes.end());
+  if (!graph::broadcasts_to(updates.shape(), full_shape)) {
+    throw failure(origin, fmt::format("updates of shape {} for indices of shape {} and slices of "
+                                      "shape {}",
+                                      graph::to_text(updates.shape()), graph::to_text(shape),
+                                      graph::to_text(slice_sizes)));
+  }
+  ops::expect_joinable(origin, updates);
   const array values = broadcast_to(ops::convert(updates, a.dtype(), stream), full_shape, s);
+  ops::expect_joinable(origin, values);
   const Slices slices = slices_of(origin, slice_sizes, a.shape(), offsets.size());
   return array(graph::make_computed(a.shape(), a.dtype(),
                                     std::make_shared<ScatterPrimitive>(operation, slices),

@@ -215,7 +215,16 @@ array put_along(const char* origin,
                                             graph::to_text(indices.shape()),
                                             graph::to_text(a.shape())));
   }
+  if (!graph::broadcasts_to(values.shape(), places.shape())) {
+    throw std::invalid_argument(fmt::format("[{}] values of shape {} for indices of shape {}",
+                                            origin, graph::to_text(values.shape()),
+                                            graph::to_text(places.shape())));
+  }
+  ops::expect_joinable(origin, a);
+  ops::expect_joinable(origin, places);
+  ops::expect_joinable(origin, values);
   const array value = broadcast_to(ops::convert(values, a.dtype(), stream), places.shape(), s);
+  ops::expect_joinable(origin, value);
   return array(graph::make_computed(
       a.shape(), a.dtype(), std::make_shared<PutAlongPrimitive>(static_cast<int>(position), adds),
       {ops::row_contiguous(a, stream).node_pointer(),
@@ -230,6 +239,8 @@ array take(const array& a, const array& indices, int axis, StreamOrDevice s) {
   const std::uint32_t stream = ops::stream_number(s);
   const std::size_t position = graph::checked_axis("take", axis, a.ndim());
   expect_elements("take", a, position, indices, static_cast<std::int64_t>(indices.size()));
+  ops::expect_joinable("take", a);
+  ops::expect_joinable("take", indices);
   const array input = ops::row_contiguous(a, stream);
   const array places = checked_indices("take", indices, s);
   const auto at = static_cast<std::ptrdiff_t>(position);
@@ -251,6 +262,8 @@ array take_along_axis(const array& a, const array& indices, int axis, StreamOrDe
   expect_equal_ranks("take_along_axis", a, indices);
   expect_elements("take_along_axis", a, position, indices, indices.shape()[position]);
   const auto [input, places] = broadcast_but("take_along_axis", a, indices, position, s);
+  ops::expect_joinable("take_along_axis", input);
+  ops::expect_joinable("take_along_axis", places);
   return array(graph::make_computed(
       places.shape(), a.dtype(), std::make_shared<TakeAlongPrimitive>(static_cast<int>(position)),
       {ops::row_contiguous(input, stream).node_pointer(),

@@ -233,7 +233,9 @@ array tile(const array& a, std::vector<int> repetitions, StreamOrDevice s) {
     repeated.insert(repeated.end(), {repetitions[axis], shape[axis]});
     result.push_back(shape[axis] * repetitions[axis]);
   }
-  return reshape(broadcast_to(reshape(a, with_ones, s), repeated, s), result, s);
+  const array tiles = broadcast_to(reshape(a, with_ones, s), repeated, s);
+  ops::expect_joinable("tile", tiles);
+  return reshape(tiles, result, s);
 }
 
 array repeat(const array& a, int repetitions, int axis, StreamOrDevice s) {
@@ -246,7 +248,9 @@ array repeat(const array& a, int repetitions, int axis, StreamOrDevice s) {
   Shape result = a.shape();
   result[at] *= repetitions;
   const array expanded = expand_dims(a, static_cast<int>(at) + 1, s);
-  return reshape(broadcast_to(expanded, repeated, s), result, s);
+  const array copies = broadcast_to(expanded, repeated, s);
+  ops::expect_joinable("repeat", copies);
+  return reshape(copies, result, s);
 }
 
 array repeat(const array& a, int repetitions, StreamOrDevice s) {
@@ -316,6 +320,11 @@ array pad(const array& a,
     }
   }
   if (mode == "constant") {
+    if (!graph::broadcasts_to(value.shape(), shape)) {
+      throw std::invalid_argument(fmt::format("[pad] a value of shape {} for the padded shape {}",
+                                              graph::to_text(value.shape()),
+                                              graph::to_text(shape)));
+    }
     return slice_update(full(shape, value, a.dtype(), s), a, start, stop, s);
   }
   array result = a;

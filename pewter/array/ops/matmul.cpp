@@ -150,7 +150,9 @@ array batched(const array& a, const Shape& batch, StreamOrDevice s) {
   }
   Shape shape = batch;
   shape.insert(shape.end(), {rows, columns});
-  return reshape(broadcast_to(a, shape, s), {joined_length(shape, 2), rows, columns}, s);
+  const array whole = broadcast_to(a, shape, s);
+  ops::expect_joinable("matmul", whole);
+  return reshape(whole, {joined_length(shape, 2), rows, columns}, s);
 }
 
 /// Matrices of at least rank 2 and one floating-point type.
@@ -165,11 +167,12 @@ array multiply_matrices(const array& a, const array& b, std::uint32_t stream, St
   shape.insert(shape.end(), {rows, columns});
 
   // One row or one column: a reduction that reads the matrix once.
-  if (columns == 1) {
-    return sum(multiply(a, swapaxes(b, -1, -2, s), s), -1, true, s);
-  }
-  if (rows == 1) {
-    return sum(multiply(swapaxes(a, -1, -2, s), b, s), -2, true, s);
+  if (columns == 1 || rows == 1) {
+    const array left = columns == 1 ? a : swapaxes(a, -1, -2, s);
+    const array right = columns == 1 ? swapaxes(b, -1, -2, s) : b;
+    ops::expect_joinable("matmul", graph::broadcast_shape("matmul", left.shape(), right.shape()),
+                         {left.node_pointer(), right.node_pointer()});
+    return sum(multiply(left, right, s), columns == 1 ? -1 : -2, true, s);
   }
   array left = batched(a, batch, s);
   array right = batched(b, batch, s);
@@ -199,6 +202,8 @@ array matmul(const array& a, const array& b, StreamOrDevice s) {
   const bool is_half = promoted == Dtype::Float16 || promoted == Dtype::BFloat16;
   const Dtype result = promoted < Dtype::Float16 ? Dtype::Float32 : promoted;
   const Dtype computed = is_half ? Dtype::Float32 : result;
+  ops::expect_joinable("matmul", a);
+  ops::expect_joinable("matmul", b);
   array left = ops::viewable(ops::convert(a, computed, stream));
   array right = ops::viewable(ops::convert(b, computed, stream));
   left = a.ndim() == 1 ? expand_dims(left, 0, s) : left;

@@ -134,6 +134,9 @@ array reduce(
   const LengthsScope lengths_are_repeated;
   const ReductionTypes types = types_of(kind, a.dtype());
   array result = a;
+  if (!positions.empty()) {
+    expect_joinable(origin, a);
+  }
   if (kind == ReductionKind::And || kind == ReductionKind::Or) {
     result = convert(a, Dtype::Bool, stream);
   }
@@ -165,22 +168,30 @@ array mean_over(const array& a, const Axes& axes, bool keepdims, const StreamOrD
   const std::uint32_t stream = stream_number(s);
   const Dtype dtype = a.dtype() < Dtype::Float16 ? Dtype::Float32 : a.dtype();
   const std::int64_t count = length_of(a, graph::checked_axes("mean", axes, a.ndim()));
+  expect_joinable("mean", a);
   // Halves are divided before they are rounded.
   const Dtype wide = is_half(dtype) ? Dtype::Float32 : dtype;
   const array total = sum(convert(a, wide, stream), axes, keepdims, s);
   return convert(divide(total, array(count, wide), s), dtype, stream);
 }
 
-array variance_over(
-    const array& a, const Axes& axes, bool keepdims, int ddof, const StreamOrDevice& s) {
+array variance_over(const char* origin,
+                    const array& a,
+                    const Axes& axes,
+                    bool keepdims,
+                    int ddof,
+                    const StreamOrDevice& s) {
   if (a.dtype() == Dtype::Complex64) {
-    throw std::invalid_argument("[var] elements of type complex64; possible are all other types");
+    throw std::invalid_argument(
+        fmt::format("[{}] elements of type complex64; possible are all other types", origin));
   }
+  const std::vector<std::size_t> positions = graph::checked_axes(origin, axes, a.ndim());
+  expect_joinable(origin, a);
   const std::uint32_t stream = stream_number(s);
   const Dtype dtype = a.dtype() < Dtype::Float16 ? Dtype::Float32 : a.dtype();
   const array x = convert(a, Dtype::Float32, stream);
   const array distance = subtract(x, mean_over(x, axes, true, s), s);
-  const auto count = static_cast<double>(length_of(a, graph::checked_axes("var", axes, a.ndim())));
+  const auto count = static_cast<double>(length_of(a, positions));
   const array total = sum(square(distance, s), axes, keepdims, s);
   const double divisor = std::max(count - ddof, 0.0);
   return convert(divide(total, array(divisor, Dtype::Float32), s), dtype, stream);
@@ -241,27 +252,27 @@ array mean(const array& a, bool keepdims, StreamOrDevice s) {
 }
 
 array var(const array& a, const Axes& axes, bool keepdims, int ddof, StreamOrDevice s) {
-  return ops::variance_over(a, axes, keepdims, ddof, s);
+  return ops::variance_over("var", a, axes, keepdims, ddof, s);
 }
 
 array var(const array& a, int axis, bool keepdims, int ddof, StreamOrDevice s) {
-  return ops::variance_over(a, {axis}, keepdims, ddof, s);
+  return ops::variance_over("var", a, {axis}, keepdims, ddof, s);
 }
 
 array var(const array& a, bool keepdims, int ddof, StreamOrDevice s) {
-  return ops::variance_over(a, ops::all_axes(a), keepdims, ddof, s);
+  return ops::variance_over("var", a, ops::all_axes(a), keepdims, ddof, s);
 }
 
 array std(const array& a, const Axes& axes, bool keepdims, int ddof, StreamOrDevice s) {
-  return sqrt(var(a, axes, keepdims, ddof, s), s);
+  return sqrt(ops::variance_over("std", a, axes, keepdims, ddof, s), s);
 }
 
 array std(const array& a, int axis, bool keepdims, int ddof, StreamOrDevice s) {
-  return sqrt(var(a, axis, keepdims, ddof, s), s);
+  return sqrt(ops::variance_over("std", a, {axis}, keepdims, ddof, s), s);
 }
 
 array std(const array& a, bool keepdims, int ddof, StreamOrDevice s) {
-  return sqrt(var(a, keepdims, ddof, s), s);
+  return sqrt(ops::variance_over("std", a, ops::all_axes(a), keepdims, ddof, s), s);
 }
 
 }  // namespace pewter

@@ -147,8 +147,9 @@ MovedAxes moved_to_end(const std::vector<std::size_t>& axes, std::size_t rank) {
 array softmax(const array& a, const Axes& axes, StreamOrDevice s) {
   const std::uint32_t stream = ops::stream_number(s);
   const Dtype dtype = checked_norm_type("softmax", a.ndim() == 0 ? reshape(a, {1}, s) : a);
-  const array x = ops::viewable(ops::convert(a, dtype, stream));
   const std::vector<std::size_t> positions = graph::checked_axes("softmax", axes, a.ndim());
+  ops::expect_joinable("softmax", a);
+  const array x = ops::viewable(ops::convert(a, dtype, stream));
   if (a.size() == 0) {
     return x;
   }
@@ -160,6 +161,7 @@ array softmax(const array& a, const Axes& axes, StreamOrDevice s) {
   }
   const MovedAxes moved = moved_to_end(positions, a.ndim());
   const array rows = transpose(x, moved.order, s);
+  ops::expect_joinable("softmax", rows);
   const Shape& shape = rows.shape();
   std::int64_t length = 1;
   for (const std::size_t axis : positions) {
@@ -188,6 +190,7 @@ array rms_norm(const array& x, const std::optional<array>& weight, float eps, St
   const std::uint32_t stream = ops::stream_number(s);
   Dtype dtype = checked_norm_type("rms_norm", x);
   expect_parameter("rms_norm", "weight", x, weight);
+  ops::expect_joinable("rms_norm", x);
   dtype = weight ? promote_types(dtype, weight->dtype()) : dtype;
   const array input = ops::viewable(ops::convert(x, dtype, stream));
   const array parameter = weight ? ops::convert(*weight, dtype, stream) : array(0, dtype);
@@ -203,6 +206,7 @@ array layer_norm(const array& x,
   Dtype dtype = checked_norm_type("layer_norm", x);
   expect_parameter("layer_norm", "weight", x, weight);
   expect_parameter("layer_norm", "bias", x, bias);
+  ops::expect_joinable("layer_norm", x);
   dtype = weight ? promote_types(dtype, weight->dtype()) : dtype;
   dtype = bias ? promote_types(dtype, bias->dtype()) : dtype;
   const auto converted = [&](const std::optional<array>& parameter) {

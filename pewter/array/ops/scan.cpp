@@ -141,6 +141,7 @@ array scan(const char* name,
     throw std::invalid_argument(fmt::format("[{}] elements of type complex64", name));
   }
   expect_segments(name, a, position);
+  ops::expect_joinable(name, a);
   // Small integers are added up in 32 bits; of extremes they stay what they are.
   const bool is_small = a.dtype() < Dtype::Float16 && size_of(a.dtype()) < 4;
   const bool is_unsigned = a.dtype() == Dtype::UInt8 || a.dtype() == Dtype::UInt16;
@@ -213,6 +214,7 @@ array arg_reduce(bool is_max, const array& a, int axis, bool keepdims, const Str
     throw std::invalid_argument(fmt::format("[{}] no elements along axis {} of the shape {}",
                                             origin, axis, graph::to_text(a.shape())));
   }
+  ops::expect_joinable(origin, a);
   const array result =
       ArgReducePrimitive::make(a, static_cast<int>(position), is_max, ops::stream_number(s));
   return keepdims ? result : squeeze(result, static_cast<int>(position), s);

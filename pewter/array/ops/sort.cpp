@@ -172,7 +172,9 @@ array sorted(const char* origin, const array& a, int axis, bool gives_places, St
         fmt::format("[{}] {} has more than 2^32 - 1 elements", origin, a.description()));
   }
   const int last = static_cast<int>(a.ndim()) - 1;
-  const array rows = contiguous(placed == last ? ops::usable(a) : swapaxes(a, placed, last, s), s);
+  const array moved = placed == last ? ops::usable(a) : swapaxes(a, placed, last, s);
+  ops::expect_joinable(origin, moved);
+  const array rows = contiguous(moved, s);
   const array keys = contiguous(keys_of(rows, gives_places, s), s);
   const array result = Sort::make(keys, gives_places, ops::stream_number(s));
   const array given = gives_places ? result : elements_of(result, a.dtype(), s);

@@ -115,6 +115,7 @@ array reshape(const array& a, Shape shape, StreamOrDevice s) {
   const Shape lengths = completed(shape, input.size(), input.shape());
   Strides strides;
   if (!reshaped_strides(input.node(), lengths, strides)) {
+    ops::expect_joinable("reshape", input);
     return reshape(contiguous(input, s), std::move(shape), s);
   }
   auto view = graph::make_view(input.node_pointer(), lengths, std::move(strides), 0);
@@ -326,10 +327,15 @@ array slice(const array& a, const Shape& start, const Shape& stop, StreamOrDevic
 
 array contiguous(const array& a, StreamOrDevice s) {
   const array input = ops::usable(a);
-  return input.row_contiguous() ? input : copy(input, s);
+  if (input.row_contiguous()) {
+    return input;
+  }
+  ops::expect_joinable("contiguous", input);
+  return copy(input, s);
 }
 
 array copy(const array& a, StreamOrDevice s) {
+  ops::expect_joinable("copy", a);
   return ops::apply_row(ops::conversion_row(), {ops::usable(a).node_pointer()}, a.dtype(),
                         ops::stream_number(s));
 }
@@ -341,6 +347,7 @@ array stop_gradient(const array& a, StreamOrDevice /*s*/) {
 array view(const array& a, Dtype dtype, StreamOrDevice s) {
   const std::size_t old_bytes = size_of(a.dtype());
   const std::size_t new_bytes = size_of(dtype);
+  ops::expect_joinable("view", a);
   array input = contiguous(ops::viewable(a), s);
   Shape shape = input.shape();
   if (old_bytes != new_bytes) {

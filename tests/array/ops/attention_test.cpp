@@ -29,6 +29,14 @@ TEST_CASE("attention takes floating-point types alone, and needs keys") {
   CHECK(attend(zeros({1, 1, 0, 4}), zeros(shape)).shape() == Shape{1, 1, 0, 4});
 }
 
+TEST_CASE("attention says by its own name which mask does not fit") {
+  const array x = zeros({1, 2, 3, 4});
+  CHECK_THROWS_WITH_AS(
+      fast::scaled_dot_product_attention(x, x, x, 1, "", ones({2, 3}, Dtype::Bool)),
+      "[scaled_dot_product_attention] a mask of shape [2, 3] for scores of shape [1, 2, 3, 3]",
+      std::invalid_argument);
+}
+
 TEST_CASE("rotary positions of complex numbers are refused when they are asked for") {
   CHECK_THROWS_WITH_AS(fast::rope(zeros({2, 4}, Dtype::Complex64), 4, false, 10000.0F, 1, 0),
                        "[rope] elements of type complex64", std::invalid_argument);

@@ -7,7 +7,9 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "tests/array/reference.h"
@@ -91,4 +93,55 @@ TEST_CASE("whole numbers are as far from each other as they are") {
   CHECK(!close(true, false, 0.5));
   CHECK(close(true, false, 1));
   CHECK(isclose(array({-100}), array({-101}), 0.01, 0).item<bool>());
+}
+
+TEST_CASE("axes that kernels cannot run over are refused under the name of the function") {
+  const array whole = zeros(Shape(11, 2));
+  const array turned = transpose(whole, {10, 0, 9, 1, 8, 2, 7, 3, 6, 4, 5});
+  const array counts = astype(whole, Dtype::Int32);
+  const array places = transpose(counts, {10, 0, 9, 1, 8, 2, 7, 3, 6, 4, 5});
+  const auto refuses = [](const std::string& name, const auto& operation) {
+    std::string text = "nothing";
+    try {
+      static_cast<void>(operation());
+    } catch (const std::invalid_argument& error) {
+      text = error.what();
+    }
+    const bool is_named = text.starts_with("[" + name + "] the shape ");
+    CHECK_MESSAGE(is_named, name, " says ", text);
+    CHECK_MESSAGE(text.find("that cannot be joined; 8 are possible") != std::string::npos, text);
+  };
+
+  for (const array& x : {turned, places}) {
+    refuses("sum", [&] { return sum(x); });
+    refuses("max", [&] { return max(x, 3); });
+    refuses("all", [&] { return all(x); });
+    refuses("mean", [&] { return mean(x); });
+    refuses("var", [&] { return var(x); });
+    refuses("std", [&] { return pewter::std(x, 2); });
+    refuses("logsumexp", [&] { return logsumexp(x); });
+    refuses("sort", [&] { return sort(x); });
+    refuses("argsort", [&] { return argsort(x, 4); });
+    refuses("topk", [&] { return topk(x, 1); });
+    refuses("argmax", [&] { return argmax(x, 2); });
+    refuses("cumsum", [&] { return cumsum(x, 1); });
+    refuses("softmax", [&] { return softmax(x); });
+    refuses("softmax", [&] { return softmax(x, 3); });
+    refuses("rms_norm", [&] { return fast::rms_norm(x, std::nullopt, 1); });
+    refuses("layer_norm", [&] { return fast::layer_norm(x, std::nullopt, std::nullopt, 1); });
+    refuses("rope", [&] { return fast::rope(x, 2, false, 10000.0F, 1, 0); });
+    refuses("matmul", [&] { return matmul(x, x); });
+    refuses("matmul", [&] { return matmul(x, ones({2})); });
+    refuses("matmul", [&] { return matmul(whole, x); });
+    refuses("take", [&] { return take(x, array({0}), 2); });
+    refuses("take_along_axis", [&] { return take_along_axis(x, places, 2); });
+    refuses("put_along_axis", [&] { return put_along_axis(whole, counts, x, 2); });
+    refuses("contiguous", [&] { return contiguous(x); });
+    refuses("copy", [&] { return copy(x); });
+    refuses("reshape", [&] { return reshape(x, {-1}); });
+    refuses("view", [&] { return view(x, Dtype::UInt32); });
+    refuses("repeat", [&] { return repeat(x, 2, 5); });
+  }
+  CHECK(sum(whole).item<float>() == 0);
+  CHECK(sort(whole, 10).shape() == whole.shape());
 }

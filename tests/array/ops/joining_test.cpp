@@ -63,6 +63,13 @@ TEST_CASE("an update may have axes of length 1 in front of those of the array") 
       std::invalid_argument);
 }
 
+TEST_CASE("padding says by its own name which values it cannot spread") {
+  CHECK_THROWS_WITH_AS(pad(array({1, 2}), {{1, 1}}, array({1, 2})),
+                       "[pad] a value of shape [2] for the padded shape [4]",
+                       std::invalid_argument);
+  CHECK(read(pad(array({1, 2}), {{1, 1}}, array({3, 4, 5, 6}))) == std::vector<double>{3, 1, 2, 6});
+}
+
 TEST_CASE("edges that are not there cannot be repeated") {
   CHECK_THROWS_WITH_AS(pad(zeros({0}), {{1, 1}}, array(0), "edge"),
                        "[pad] mode 'edge' and no elements along axis 0 of the shape [0]",
