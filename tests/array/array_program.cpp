@@ -56,6 +56,13 @@ void fuse(std::int64_t rows, std::int64_t columns) {
   eval(shared * 2.0F, matmul(shared, transpose(shared)));
 }
 
+void broadcast(std::int64_t rows, std::int64_t columns) {
+  const array x = ones({rows, columns});
+  const array row = ones({columns});
+  eval(x, row);
+  eval(exp(x - row) * row);
+}
+
 /// Operations that end kernels although others need them.
 void end_kernels() {
   const array x = ones({300, 200});
@@ -369,6 +376,12 @@ int main(int count, char** arguments) {
     fuse(4, 8);
   } else if (scenario == "fuse_others") {
     fuse(7, 5);
+  } else if (scenario == "broadcast") {
+    broadcast(300, 64);
+  } else if (scenario == "broadcast_others") {
+    broadcast(300, 5);
+    broadcast(1, 20000);
+    broadcast(20000, 1);
   } else if (scenario == "known_operations") {
     compute_known_operations();
   } else if (scenario == "end_while_host_computes") {

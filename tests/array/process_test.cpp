@@ -39,7 +39,8 @@ bool starts_with(const std::string& text, const std::string& start) {
 
 TEST_CASE("the log says what was fused, and what was not and why") {
   const std::string log = run("fuse", {{"PEWTER_LOG", "fusion"}}).errors;
-  CHECK(log.find("pewter[fusion]: one kernel: linear: multiply exp add") != std::string::npos);
+  CHECK(log.find("pewter[fusion]: one kernel: general divided: multiply exp add") !=
+        std::string::npos);
   CHECK(log.find("sqrt sum (1 inputs, 0 constants, 1 outputs)") != std::string::npos);
   CHECK(log.find("add ends its kernel: 2 kernels need it") != std::string::npos);
   CHECK(log.find("matmul has a kernel of its own") != std::string::npos);
@@ -68,7 +69,7 @@ TEST_CASE("an expression of known operations is computed before its own kernel i
   CHECK(facts(result)["same"] == "yes");
   const std::size_t alone = result.errors.find("5 operations are computed one by one");
   const std::size_t together =
-      result.errors.rfind("one kernel: linear: add multiply maximum multiply add");
+      result.errors.rfind("one kernel: general divided: add multiply maximum multiply add");
   REQUIRE(alone != std::string::npos);
   REQUIRE(together != std::string::npos);
   CHECK(alone < together);
@@ -111,12 +112,14 @@ TEST_CASE("generated kernels are found on disk by the next process, for other sh
   const pewter::test::TemporaryDirectory cache;
   const std::map<std::string, std::string> environment = {
       {"PEWTER_CACHE_DIR", cache.path().string()}, {"PEWTER_LOG", "compiler"}};
-  const std::string first = run("fuse", environment).errors;
-  const ProcessResult second = run("fuse_others", environment);
+  for (const std::string scenario : {"fuse", "broadcast"}) {
+    const std::string first = run(scenario, environment).errors;
+    const ProcessResult second = run(scenario + "_others", environment);
 
-  CHECK(first.find("compiled 'generated'") != std::string::npos);
-  CHECK(second.code == 0);
-  CHECK_MESSAGE(second.errors.find("compiled") == std::string::npos, second.errors);
+    CHECK(first.find("compiled 'generated'") != std::string::npos);
+    CHECK(second.code == 0);
+    CHECK_MESSAGE(second.errors.find("compiled") == std::string::npos, second.errors);
+  }
 }
 
 TEST_CASE("results have the same bits with any number of threads") {

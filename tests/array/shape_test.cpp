@@ -3,8 +3,11 @@
 #include <pewter/ops.h>
 
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <stdexcept>
 
+#include "pewter/array/evaluation/iteration.h"
 #include "tests/array/reference.h"
 
 using namespace pewter;
@@ -360,4 +363,27 @@ TEST_CASE("views of arrays in the host's memory follow their strides") {
   CHECK(ints(reshape(x, {6})) == Ints{0, 3, 1, 4, 2, 5});
   CHECK(ints(x.slice(2, -4, 0, -1)) == Ints{2, 5, 1, 4, 0, 3});
   CHECK(ints(slice(x.slice(2, -4, 0, -1), {0, 0}, {3, 2}, {2, 1})) == Ints{2, 5, 0, 3});
+}
+
+TEST_CASE("numbers are divided by the lengths of axes through multiplication") {
+  constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
+  for (const std::int64_t length : {2, 3, 5, 7, 31, 32, 33, 641, 65535, 65536, 65537, 16777213}) {
+    const auto divisor = static_cast<std::uint32_t>(length);
+    const array x = broadcast_to(zeros({1, length}), {2, length});
+    evaluation::Iteration iteration;
+    graph::Node* const inputs[] = {x.node_pointer().get()};
+    iteration.plan({2, length}, static_cast<std::size_t>(2 * length), inputs);
+    REQUIRE(iteration.arguments().lengths[0] == divisor);
+    const fusion::DivisionArguments division = iteration.divisions();
+    for (const std::uint32_t number :
+         {0U, 1U, divisor - 1, divisor, divisor + 1, 2 * divisor - 1, kMost / divisor * divisor - 1,
+          kMost / divisor * divisor, kMost / 2, kMost / 2 + 1, kMost - 1, kMost}) {
+      const auto product =
+          static_cast<std::uint32_t>(std::uint64_t{number} * division.multipliers[0] >> 32U);
+      const std::uint32_t quotient = (product + ((number - product) >> 1U)) >> division.shifts[0];
+      CAPTURE(divisor);
+      CAPTURE(number);
+      CHECK(quotient == number / divisor);
+    }
+  }
 }

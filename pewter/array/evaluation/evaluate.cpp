@@ -27,8 +27,6 @@ namespace {
 // Up to so many elements, operations take less time one by one than their common kernel takes to
 // be compiled.
 constexpr std::size_t kFewElements = 16384;
-// A kernel that takes longer than this did not come from the disk.
-constexpr std::chrono::milliseconds kLongWait(5);
 
 /// What computes graphs, one at a time.
 class Evaluator {
@@ -149,7 +147,7 @@ class Evaluator {
     }
     logging::detail("fusion", "{} operations are computed one by one, until their kernel is made",
                     group.members.size());
-    request_kernel(tape_, group, fusion::Purpose::Evaluation);
+    request_kernel(tape_, group);
     return for_each_alone(group, [&](const Group& alone) {
       graph::Node& node = *tape_.entries()[alone.root].node;
       encode_generated(tape_, alone, stream_of(node), Unmade::Wait);
@@ -162,7 +160,7 @@ class Evaluator {
   /// So that other groups of these operations need not wait.
   void request_kernels_of_members(const Group& group) {
     for_each_alone(group, [&](const Group& alone) {
-      request_kernel(tape_, alone, fusion::Purpose::Later);
+      request_kernel(tape_, alone);
       return true;
     });
   }

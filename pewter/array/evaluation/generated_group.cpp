@@ -1,6 +1,7 @@
 #include "pewter/array/evaluation/generated_group.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -29,6 +30,9 @@ constexpr std::uint32_t kLanes = 32;
 constexpr std::uint32_t kTileWidth = 64;
 // Elements of one dispatch over a linear index, a multiple of every group's size.
 constexpr std::size_t kMaxLinearCount = std::size_t{1} << 31U;
+// Up to so many elements computing with the general kernel takes less time than a kernel takes to
+// be compiled.
+constexpr std::size_t kMaxGeneralCount = std::size_t{1} << 22U;
 // Rows shorter than a simdgroup go to one thread each.
 constexpr std::int64_t kShortRow = 32;
 // A reduction with few results is cut into parts of so many elements, whatever the number of cores:
@@ -86,9 +90,7 @@ class Encoder {
       return true;
     }
     plan();
-    const runtime::ShaderKernel* kernel = unmade == Unmade::Wait
-                                              ? &fusion::generated_kernel(structure_)
-                                              : fusion::find_kernel(structure_);
+    const runtime::ShaderKernel* kernel = choose_kernel(unmade);
     if (kernel == nullptr) {
       return false;
     }
@@ -103,11 +105,17 @@ class Encoder {
     return true;
   }
 
-  /// What the kernel of a group is made from.
-  const KernelStructure& structure_of(Tape& tape, const Group& group) {
+  bool has_kernel(Tape& tape, const Group& group) {
     begin(tape, group);
     plan();
-    return structure_;
+    return fusion::find_kernel(structure_) != nullptr ||
+           (has_general() && fusion::find_kernel(structure_.general()) != nullptr);
+  }
+
+  void request_kernel(Tape& tape, const Group& group) {
+    begin(tape, group);
+    plan();
+    fusion::request_kernel(has_general() ? structure_.general() : structure_);
   }
 
  private:
@@ -142,6 +150,53 @@ class Encoder {
     } else {
       plan_elements();
     }
+  }
+
+  /// Whether the general kernel may stand in for the group's own.
+  bool has_general() const {
+    const std::size_t count = reduction_ != nullptr ? root_->inputs[0]->size : root_->size;
+    const bool is_possible =
+        reduction_ != nullptr || iteration_.arguments().axis_count <= fusion::kDividedAxes;
+    return is_possible && !leaves_.empty() && !structure_.is_general() && count <= kMaxGeneralCount;
+  }
+
+  /// The group's own kernel if it has been made, else the general one, for which the plan changes.
+  /// Null when neither has been made and the caller does not wait.
+  const runtime::ShaderKernel* choose_kernel(Unmade unmade) {
+    if (const runtime::ShaderKernel* own = fusion::find_kernel(structure_)) {
+      return own;
+    }
+    if (!has_general()) {
+      return unmade == Unmade::Wait ? &wait_for(structure_) : nullptr;
+    }
+    KernelStructure general = structure_.general();
+    const runtime::ShaderKernel* kernel = fusion::find_kernel(general);
+    if (kernel == nullptr && unmade == Unmade::Wait) {
+      kernel = &wait_for(general);
+    }
+    if (kernel != nullptr) {
+      fusion::want_kernel(structure_);
+      structure_ = std::move(general);
+      if (reduction_ == nullptr) {
+        iteration_.generalize(root_->size);
+      }
+    }
+    return kernel;
+  }
+
+  /// Has what other lengths need made in the background, so that they need not wait too.
+  const runtime::ShaderKernel& wait_for(const KernelStructure& wanted) const {
+    const auto begin = std::chrono::steady_clock::now();
+    const runtime::ShaderKernel& kernel = fusion::generated_kernel(wanted);
+    if (std::chrono::steady_clock::now() - begin > kLongWait && !leaves_.empty()) {
+      KernelStructure other = structure_.general();
+      fusion::request_kernel(other);
+      if (reduction_ != nullptr) {
+        other.layout = other.layout == Layout::Rows ? Layout::Columns : Layout::Rows;
+        fusion::request_kernel(other);
+      }
+    }
+    return kernel;
   }
 
   void add_steps() {
@@ -239,6 +294,9 @@ class Encoder {
     fusion::GridArguments head = iteration_.arguments();
     head.count = static_cast<std::uint32_t>(count);
     arguments.add(head);
+    if (structure_.layout == Layout::Divided || structure_.layout == Layout::DividedDeep) {
+      arguments.add(iteration_.divisions());
+    }
     if (structure_.layout != Layout::Linear) {
       for (std::size_t i = 0; i < std::max<std::size_t>(leaves_.size(), 1); ++i) {
         arguments.add(i < leaves_.size() ? iteration_.strides(i) : fusion::GridStrides{});
@@ -357,9 +415,7 @@ class Encoder {
     for (std::size_t i = 0; i < leaves_.size(); ++i) {
       const SegmentStrides& strides = strides_[i];
       const std::int64_t along = by_rows ? strides.reduced : strides.inner;
-      const bool is_single = strides.outer == 0 && strides.reduced == 0 && strides.inner == 0;
-      structure_.inputs[i].access = is_single    ? Access::Single
-                                    : along == 1 ? Access::Unit
+      structure_.inputs[i].access = along == 1   ? Access::Unit
                                     : along == 0 ? Access::Same
                                                  : Access::Strided;
     }
@@ -418,7 +474,12 @@ class Encoder {
     second.reduction = reduction_->kind;
     second.accumulator = reduction_->accumulator;
     second.reduced = root_->dtype;
-    const runtime::ShaderKernel& kernel = fusion::generated_kernel(second);
+    const runtime::ShaderKernel* own = fusion::find_kernel(second);
+    if (own == nullptr) {
+      fusion::want_kernel(second);
+      second = second.general();
+    }
+    const runtime::ShaderKernel& kernel = own != nullptr ? *own : fusion::generated_kernel(second);
     if (logging::wanted("fusion")) {
       logging::detail("fusion", "one kernel: {}, for the results of parts",
                       fusion::describe(second));
@@ -506,11 +567,11 @@ bool encode_generated(Tape& tape, const Group& group, runtime::Stream& stream, U
 }
 
 bool has_kernel(Tape& tape, const Group& group) {
-  return fusion::find_kernel(encoder().structure_of(tape, group)) != nullptr;
+  return encoder().has_kernel(tape, group);
 }
 
-void request_kernel(Tape& tape, const Group& group, fusion::Purpose purpose) {
-  fusion::request_kernel(encoder().structure_of(tape, group), purpose);
+void request_kernel(Tape& tape, const Group& group) {
+  encoder().request_kernel(tape, group);
 }
 
 }  // namespace pewter::evaluation

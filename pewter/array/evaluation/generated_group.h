@@ -1,10 +1,16 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+
 #include "pewter/array/evaluation/groups.h"
 #include "pewter/array/fusion/kernel_cache.h"
 #include "pewter/runtime/stream.h"
 
 namespace pewter::evaluation {
+
+/// Waiting longer than this, a kernel has been compiled: it did not come from the disk.
+inline constexpr std::chrono::milliseconds kLongWait(5);
 
 /// Whether a kernel that has not been made is waited for.
 enum class Unmade : std::uint8_t { Wait, Refuse };
@@ -14,10 +20,10 @@ enum class Unmade : std::uint8_t { Wait, Refuse };
 /// throw; then no member has changed. False, with nothing done, when the kernel is refused.
 bool encode_generated(Tape& tape, const Group& group, runtime::Stream& stream, Unmade unmade);
 
-/// Whether the kernel of a group has been made.
+/// Whether a kernel for a group has been made: its own, or the general one.
 bool has_kernel(Tape& tape, const Group& group);
 
-/// Has the kernel of a group made in the background.
-void request_kernel(Tape& tape, const Group& group, fusion::Purpose purpose);
+/// Has the general kernel of a group made in the background, or its own if there is no general one.
+void request_kernel(Tape& tape, const Group& group);
 
 }  // namespace pewter::evaluation

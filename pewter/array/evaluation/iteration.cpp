@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <limits>
 #include <stdexcept>
@@ -56,7 +57,9 @@ void Iteration::plan(const Shape& shape,
 
   const bool is_short = arguments_.lengths[0] < kShortAxis &&
                         size <= std::numeric_limits<std::uint32_t>::max() - kShortAxis * 32;
-  layout_ = is_short ? fusion::Layout::Divided : fusion::Layout::Grid;
+  layout_ = !is_short                                       ? fusion::Layout::Grid
+            : arguments_.axis_count <= fusion::kDividedAxes ? fusion::Layout::Divided
+                                                            : fusion::Layout::DividedDeep;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (accesses_[i] == fusion::Access::Single) {
       continue;
@@ -116,6 +119,34 @@ void Iteration::join(const Shape& shape, const char* origin) {
     arguments_.lengths[axis] = static_cast<std::uint32_t>(lengths[axis]);
   }
   arguments_.axis_count = static_cast<std::uint32_t>(count);
+}
+
+void Iteration::generalize(std::size_t size) {
+  if (layout_ == fusion::Layout::Linear) {
+    strides_.resize(std::max(strides_.size(), input_count_));
+    for (std::size_t i = 0; i < input_count_; ++i) {
+      strides_[i].assign(1, accesses_[i] == fusion::Access::Single ? 0 : 1);
+    }
+    arguments_.lengths[0] = static_cast<std::uint32_t>(size);
+    arguments_.axis_count = 1;
+  }
+  layout_ = fusion::Layout::Divided;
+  accesses_.assign(input_count_, fusion::Access::Strided);
+}
+
+// Granlund and Montgomery, "Division by Invariant Integers using Multiplication", figure 4.1.
+fusion::DivisionArguments Iteration::divisions() const {
+  fusion::DivisionArguments result = {};
+  for (std::size_t axis = 0; axis < fusion::kMaxAxes; ++axis) {
+    const std::uint64_t length = arguments_.lengths[axis];
+    if (length > 1) {
+      const auto bits = static_cast<std::uint32_t>(std::bit_width(length - 1));
+      const std::uint64_t above = (std::uint64_t{1} << bits) - length;
+      result.multipliers[axis] = static_cast<std::uint32_t>((above << 32U) / length + 1);
+      result.shifts[axis] = bits - 1;
+    }
+  }
+  return result;
 }
 
 fusion::GridStrides Iteration::strides(std::size_t input) const {

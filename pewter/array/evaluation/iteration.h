@@ -22,10 +22,15 @@ class Iteration {
             std::span<graph::Node* const> inputs,
             const char* origin = "eval");
 
+  /// Changes what has been planned for `size` elements to that of the general structure: for up to
+  /// fusion::kDividedAxes axes, and elements that 32 bits count.
+  void generalize(std::size_t size);
+
   fusion::Layout layout() const { return layout_; }
   fusion::Access access(std::size_t input) const { return accesses_[input]; }
   /// Without the count.
   const fusion::GridArguments& arguments() const { return arguments_; }
+  fusion::DivisionArguments divisions() const;
   fusion::GridStrides strides(std::size_t input) const;
   /// Product of the lengths behind the first two.
   std::uint64_t rest() const;

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "pewter/array/fusion/kernel_maker.h"
+#include "pewter/base/log.h"
 
 namespace pewter::fusion {
 namespace {
@@ -31,7 +32,8 @@ class KernelCache {
     if (const runtime::ShaderKernel* known = find(structure)) {
       return *known;
     }
-    asked_for_.insert(key_);
+    ++waited_count_;
+    logging::detail("fusion", "an evaluation waits for the kernel {}", describe(structure));
     if (KernelMaker::instance().wait_for(key_)) {
       take_made();
       return *kernels_.at(key_);
@@ -39,17 +41,19 @@ class KernelCache {
     return *kernels_.emplace(key_, make_kernel(structure)).first->second;
   }
 
-  void request(const KernelStructure& structure, Purpose purpose) {
-    if (find(structure) != nullptr) {
-      return;
+  void request(const KernelStructure& structure) {
+    if (find(structure) == nullptr) {
+      KernelMaker::instance().request(key_, structure);
     }
-    if (purpose == Purpose::Evaluation) {
-      asked_for_.insert(key_);
-    }
-    KernelMaker::instance().request(key_, structure);
   }
 
-  std::size_t count() const { return asked_for_.size(); }
+  void want(const KernelStructure& structure) {
+    if (find(structure) == nullptr && !wanted_.insert(key_).second) {
+      KernelMaker::instance().request(key_, structure);
+    }
+  }
+
+  std::size_t waited_count() const { return waited_count_; }
 
  private:
   void take_made() {
@@ -59,8 +63,9 @@ class KernelCache {
   }
 
   std::unordered_map<std::string, KernelPointer> kernels_;
-  /// Keys of the kernels that evaluations have asked for.
-  std::unordered_set<std::string> asked_for_;
+  /// Keys of the kernels that evaluations have done without.
+  std::unordered_set<std::string> wanted_;
+  std::size_t waited_count_ = 0;
   std::string key_;
 };
 
@@ -74,12 +79,16 @@ const runtime::ShaderKernel* find_kernel(const KernelStructure& structure) {
   return KernelCache::instance().find(structure);
 }
 
-void request_kernel(const KernelStructure& structure, Purpose purpose) {
-  KernelCache::instance().request(structure, purpose);
+void request_kernel(const KernelStructure& structure) {
+  KernelCache::instance().request(structure);
 }
 
-std::size_t generated_kernel_count() {
-  return KernelCache::instance().count();
+void want_kernel(const KernelStructure& structure) {
+  KernelCache::instance().want(structure);
+}
+
+std::size_t waited_kernel_count() {
+  return KernelCache::instance().waited_count();
 }
 
 }  // namespace pewter::fusion

@@ -16,14 +16,15 @@ const runtime::ShaderKernel& generated_kernel(const KernelStructure& structure);
 /// The kernel, if it has been made; null otherwise.
 const runtime::ShaderKernel* find_kernel(const KernelStructure& structure);
 
-/// Whether an evaluation needs a kernel, or later ones may.
-enum class Purpose : std::uint8_t { Evaluation, Later };
-
 /// Has the kernel made by a thread of its own, for a later find_kernel(). One that does not compile
 /// is left to generated_kernel(), which says why.
-void request_kernel(const KernelStructure& structure, Purpose purpose);
+void request_kernel(const KernelStructure& structure);
 
-/// How many kernels evaluations have asked for.
-std::size_t generated_kernel_count();
+/// Notes that an evaluation has made do with another kernel than this one, which has not been made.
+/// It is requested when that happens again: most expressions are computed once.
+void want_kernel(const KernelStructure& structure);
+
+/// How many kernels evaluations have waited for.
+std::size_t waited_kernel_count();
 
 }  // namespace pewter::fusion

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace pewter::fusion {
@@ -24,6 +25,8 @@ const char* layout_name(Layout layout) {
       return "tiled";
     case Layout::Divided:
       return "divided";
+    case Layout::DividedDeep:
+      return "deeply divided";
     case Layout::Rows:
       return "rows";
     case Layout::Columns:
@@ -41,6 +44,23 @@ void KernelStructure::clear() {
   outputs.clear();
 }
 
+KernelStructure KernelStructure::general() const {
+  KernelStructure result = *this;
+  if (!is_reduction()) {
+    result.layout = Layout::Divided;
+  }
+  for (Input& input : result.inputs) {
+    input.access = Access::Strided;
+  }
+  return result;
+}
+
+bool KernelStructure::is_general() const {
+  return (is_reduction() || layout == Layout::Divided) && !inputs.empty() &&
+         std::all_of(inputs.begin(), inputs.end(),
+                     [](const Input& input) { return input.access == Access::Strided; });
+}
+
 void KernelStructure::append_key(std::string& key) const {
   key.push_back(static_cast<char>(layout));
   if (is_reduction()) {
@@ -55,7 +75,8 @@ void KernelStructure::append_key(std::string& key) const {
 }
 
 std::string describe(const KernelStructure& structure) {
-  std::string text = layout_name(structure.layout);
+  std::string text = structure.is_general() ? "general " : "";
+  text += layout_name(structure.layout);
   text += ":";
   for (const Step& step : structure.steps) {
     text += fmt::format(" {}", ops::elementwise_table()[step.row].name);

@@ -13,12 +13,13 @@ namespace pewter::fusion {
 
 /// How the threads of a kernel find their elements.
 enum class Layout : std::uint8_t {
-  Linear,   ///< element i of everything
-  Grid,     ///< x along the last axis, y and z along the two before it and the rest
-  Tiled,    ///< as Grid, in squares: for inputs that run along another axis than the output
-  Divided,  ///< coordinates from divisions of the thread's number; for short last axes
-  Rows,     ///< a simdgroup along each row that is reduced
-  Columns,  ///< a thread for each column that is reduced
+  Linear,       ///< element i of everything
+  Grid,         ///< x along the last axis, y and z along the two before it and the rest
+  Tiled,        ///< as Grid, in squares: for inputs that run along another axis than the output
+  Divided,      ///< coordinates from divisions of the thread's number; for short last axes
+  DividedDeep,  ///< the same for more than kDividedAxes axes
+  Rows,         ///< a simdgroup along each row that is reduced
+  Columns,      ///< a thread for each column that is reduced
 };
 
 /// How an input's elements are found; which ones are possible depends on the layout.
@@ -73,12 +74,22 @@ struct KernelStructure {
   bool is_reduction() const { return layout == Layout::Rows || layout == Layout::Columns; }
 
   void clear();
+  /// What computes the same bits wherever the elements of the inputs are, on up to kDividedAxes
+  /// axes: all inputs strided, in the divided layout. Of a reduction, whose layout decides in which
+  /// order elements are combined, for its layout alone.
+  KernelStructure general() const;
+  /// Whether it is its own general structure. False without inputs.
+  bool is_general() const;
   /// The same bytes for the same structure.
   void append_key(std::string& key) const;
 };
 
 /// The axes of an iteration that are left when neighbours are joined, at most.
 inline constexpr std::size_t kMaxAxes = 8;
+
+/// Axes that the divided layout has, at most: a loop over any number of them takes three times as
+/// long to compile.
+inline constexpr std::size_t kDividedAxes = 4;
 
 /// Rows that a group of the tiled layout takes one after the other: so many lie in a cache line.
 inline constexpr std::uint32_t kTileRows = 16;
@@ -89,6 +100,13 @@ struct GridArguments {
   std::uint32_t lengths[kMaxAxes];
   std::uint32_t axis_count;
   std::uint32_t count;
+};
+
+/// Behind those in the divided layouts: n is divided by the length of an axis, at least 2, as
+/// p = n * multiplier >> 32, (p + (n - p >> 1)) >> shift.
+struct DivisionArguments {
+  std::uint32_t multipliers[kMaxAxes];
+  std::uint32_t shifts[kMaxAxes];
 };
 
 /// The same for reductions: `outer` rows of `reduced` elements each, `inner` apart; cut into parts

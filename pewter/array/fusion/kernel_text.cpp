@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <string>
 #include <string_view>
 
 #include "pewter/array/fusion/helper_text.h"
@@ -84,6 +85,7 @@ class Writer {
         write_tiled();
         break;
       case Layout::Divided:
+      case Layout::DividedDeep:
         write_divided();
         break;
       case Layout::Rows:
@@ -126,6 +128,9 @@ class Writer {
       line("  struct {{ long outer, reduced, inner; }} strides[{}];", stride_count());
     } else {
       line("  uint lengths[{}], axis_count, count;", kMaxAxes);
+      if (is_divided()) {
+        line("  uint multipliers[{}], shifts[{}];", kMaxAxes, kMaxAxes);
+      }
       if (structure_.layout != Layout::Linear) {
         line("  long strides[{}][{}];", stride_count(), kMaxAxes);
       }
@@ -161,6 +166,7 @@ class Writer {
     switch (structure_.layout) {
       case Layout::Linear:
       case Layout::Divided:
+      case Layout::DividedDeep:
         line("    uint x [[thread_position_in_grid]]) {{");
         break;
       case Layout::Tiled:
@@ -240,19 +246,46 @@ class Writer {
     line("  }}");
   }
 
+  bool is_divided() const {
+    return structure_.layout == Layout::Divided || structure_.layout == Layout::DividedDeep;
+  }
+
   void write_divided() {
     line("  if (x >= arguments.count) {{ return; }}");
     line("  uint rest = x;");
     for_each_input([&](std::size_t i) { line("  long at{} = 0;", i); });
-    line("  for (uint axis = 0; axis < arguments.axis_count; ++axis) {{");
-    line("    const uint above = rest / arguments.lengths[axis];");
-    line("    const uint here = rest - above * arguments.lengths[axis];");
-    line("    rest = above;");
-    for_each_input(
-        [&](std::size_t i) { line("    at{} += here * arguments.strides[{}][axis];", i, i); });
-    line("  }}");
+    if (structure_.layout == Layout::DividedDeep) {
+      line("  const uint last = arguments.axis_count - 1;");
+      line("  for (uint axis = 0; axis < last; ++axis) {{");
+      write_division("axis");
+      line("  }}");
+      write_last_axis("last");
+    } else {
+      constexpr std::size_t kLast = kDividedAxes - 1;
+      for (std::size_t axis = 0; axis < kLast; ++axis) {
+        line("  {{");
+        write_division(std::to_string(axis));
+        line("  }}");
+      }
+      write_last_axis(std::to_string(kLast));
+    }
     write_steps("  ");
     write_stores("x");
+  }
+
+  void write_division(const std::string& axis) {
+    line("    const uint product = mulhi(rest, arguments.multipliers[{}]);", axis);
+    line("    const uint above = (product + ((rest - product) >> 1)) >> arguments.shifts[{}];",
+         axis);
+    line("    const uint here = rest - above * arguments.lengths[{}];", axis);
+    line("    rest = above;");
+    for_each_input(
+        [&](std::size_t i) { line("    at{} += here * arguments.strides[{}][{}];", i, i, axis); });
+  }
+
+  void write_last_axis(const std::string& axis) {
+    for_each_input(
+        [&](std::size_t i) { line("  at{} += rest * arguments.strides[{}][{}];", i, i, axis); });
   }
 
   // One simdgroup for each part of a row; four chains of additions hide each other's latency.
@@ -385,6 +418,7 @@ class Writer {
     }
     switch (structure_.layout) {
       case Layout::Divided:
+      case Layout::DividedDeep:
         return fmt::format("input{}[at{}]", i, i);
       case Layout::Rows:
         return fmt::format("from{}[x * arguments.strides[{}].reduced]", i, i);
