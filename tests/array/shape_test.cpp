@@ -387,3 +387,27 @@ TEST_CASE("numbers are divided by the lengths of axes through multiplication") {
     }
   }
 }
+
+TEST_CASE("axes that together are too long for a kernel are not joined") {
+  constexpr std::int64_t kRows = std::int64_t{1} << 17U;
+  constexpr std::int64_t kColumns = std::int64_t{1} << 16U;
+  const array x = broadcast_to(zeros({kRows, kColumns}), {2, kRows, kColumns});
+  evaluation::Iteration iteration;
+  graph::Node* const inputs[] = {x.node_pointer().get()};
+  iteration.plan(x.shape(), x.size(), inputs);
+  REQUIRE(iteration.arguments().axis_count == 3);
+  CHECK(iteration.arguments().lengths[0] == kColumns);
+  CHECK(iteration.arguments().lengths[1] == kRows);
+  CHECK(iteration.strides(0).strides[1] == kColumns);
+}
+
+TEST_CASE("an axis that is too long for a kernel is refused with its shape") {
+  constexpr std::int64_t kLength = std::int64_t{1} << 32U;
+  const array x = broadcast_to(zeros({1, kLength}, Dtype::Bool), {2, kLength});
+  evaluation::Iteration iteration;
+  graph::Node* const inputs[] = {x.node_pointer().get()};
+  CHECK_THROWS_WITH_AS(iteration.plan(x.shape(), x.size(), inputs),
+                       "[eval] the shape [2, 4294967296] has an axis of 4294967296 elements; "
+                       "kernels run over up to 4294966271",
+                       std::invalid_argument);
+}

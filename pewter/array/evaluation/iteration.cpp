@@ -90,7 +90,7 @@ void Iteration::join(const Shape& shape, const char* origin) {
     if (length == 1) {
       continue;
     }
-    bool joins = count > 0;
+    bool joins = count > 0 && (length == 0 || lengths[count - 1] <= graph::kMaxThreads / length);
     for (std::size_t i = 0; i < input_count_ && joins; ++i) {
       joins = strides_[i][axis] == strides_[i][count - 1] * lengths[count - 1];
     }
@@ -113,8 +113,8 @@ void Iteration::join(const Shape& shape, const char* origin) {
   for (std::size_t axis = 0; axis < count; ++axis) {
     if (lengths[axis] > graph::kMaxThreads) {
       throw std::invalid_argument(
-          fmt::format("[{}] an axis of {} elements; kernels run over up to {}", origin,
-                      lengths[axis], graph::kMaxThreads));
+          fmt::format("[{}] the shape {} has an axis of {} elements; kernels run over up to {}",
+                      origin, graph::to_text(shape), lengths[axis], graph::kMaxThreads));
     }
     arguments_.lengths[axis] = static_cast<std::uint32_t>(lengths[axis]);
   }
