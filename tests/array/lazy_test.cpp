@@ -240,6 +240,23 @@ TEST_CASE("results take the memory of an operand that nobody holds any more") {
         kFew);
 }
 
+TEST_CASE("values are placed in an array that nobody else holds without a copy of it") {
+  constexpr std::size_t kFew = 100000;
+  const array places = zeros({1, 1000}, Dtype::Int32) + 7;
+  const array values = stored({1, 1000}) - 5.0F;
+  const array slices = reshape(values, {1, 1, 1000});
+  eval(places, values, slices);
+  CHECK(bytes_taken({300, 1000},
+                    [&](const array& x) { return put_along_axis(x, places, values, 0); }) < kFew);
+  CHECK(bytes_taken({300, 1000},
+                    [&](const array& x) { return scatter_add_axis(x, places, values, 0); }) < kFew);
+  CHECK(bytes_taken({300, 1000},
+                    [&](const array& x) { return scatter(x, {array({3})}, slices, {0}); }) < kFew);
+  CHECK(bytes_taken({300, 1000}, [&](const array& x) {
+          return scatter_add(x, {array({3})}, slices, {0});
+        }) < kFew);
+}
+
 TEST_CASE("results have memory of their own when another array shows their operand's") {
   constexpr std::size_t kAll = 900 * 900 * sizeof(float);
   const array row = stored({900});
@@ -257,4 +274,8 @@ TEST_CASE("results have memory of their own when another array shows their opera
           return cumsum(x, 0);
         }) >= kAll);
   CHECK(array_equal(part, stored({810000})).item<bool>());
+  CHECK(bytes_taken({900, 900}, [&](const array& x) {
+          return scatter_add(x, {array({3})}, reshape(slice(x, {0, 0}, {1, 900}), {1, 1, 900}),
+                             {0});
+        }) >= kAll);
 }

@@ -81,8 +81,9 @@ class ScatterPrimitive final : public graph::Primitive {
               std::span<const graph::NodePointer> inputs,
               std::span<graph::Node* const> outputs) const override {
     graph::Node& out = *outputs[0];
-    graph::allocate_memory(out);
-    ops::encode_copy(stream, *inputs[0], out);
+    if (!graph::take_memory(out, *inputs[0])) {
+      ops::encode_copy(stream, *inputs[0], out);
+    }
     if (out.size == 0 || slices_.count == 0 || slices_.slice_size == 0) {
       return;
     }

@@ -99,8 +99,9 @@ class PutAlongPrimitive final : public graph::Primitive {
               std::span<const graph::NodePointer> inputs,
               std::span<graph::Node* const> outputs) const override {
     graph::Node& out = *outputs[0];
-    graph::allocate_memory(out);
-    ops::encode_copy(stream, *inputs[0], out);
+    if (!graph::take_memory(out, *inputs[0])) {
+      ops::encode_copy(stream, *inputs[0], out);
+    }
     if (inputs[1]->size == 0 || out.size == 0) {
       return;
     }
