@@ -143,6 +143,11 @@ void compute_without_threads() {
   const pewter::test::NoThreads no_threads;
   const array a = arange(0.0, 600.0, 1.0, Dtype::Float32);
   print("sum", std::to_string(sum(a * 2.0F + 1.0F).item<float>()));
+  const array many = ones({20000});
+  eval(many);
+  for (int i = 0; i < 2; ++i) {
+    eval(exp(many) - 1.0F);
+  }
 }
 
 /// Every bit of the elements, one number for 1000 of them.

@@ -174,12 +174,15 @@ class Encoder {
     if (kernel == nullptr && unmade == Unmade::Wait) {
       kernel = &wait_for(general);
     }
-    if (kernel != nullptr) {
-      fusion::want_kernel(structure_);
-      structure_ = std::move(general);
-      if (reduction_ == nullptr) {
-        iteration_.generalize(root_->size);
-      }
+    if (kernel == nullptr) {
+      return nullptr;
+    }
+    if (!fusion::want_kernel(structure_)) {
+      return &fusion::generated_kernel(structure_);
+    }
+    structure_ = std::move(general);
+    if (reduction_ == nullptr) {
+      iteration_.generalize(root_->size);
     }
     return kernel;
   }
@@ -475,8 +478,7 @@ class Encoder {
     second.accumulator = reduction_->accumulator;
     second.reduced = root_->dtype;
     const runtime::ShaderKernel* own = fusion::find_kernel(second);
-    if (own == nullptr) {
-      fusion::want_kernel(second);
+    if (own == nullptr && fusion::want_kernel(second)) {
       second = second.general();
     }
     const runtime::ShaderKernel& kernel = own != nullptr ? *own : fusion::generated_kernel(second);

@@ -47,10 +47,9 @@ class KernelCache {
     }
   }
 
-  void want(const KernelStructure& structure) {
-    if (find(structure) == nullptr && !wanted_.insert(key_).second) {
-      KernelMaker::instance().request(key_, structure);
-    }
+  bool want(const KernelStructure& structure) {
+    const bool is_first = find(structure) != nullptr || wanted_.insert(key_).second;
+    return is_first || KernelMaker::instance().request(key_, structure);
   }
 
   std::size_t waited_count() const { return waited_count_; }
@@ -83,8 +82,8 @@ void request_kernel(const KernelStructure& structure) {
   KernelCache::instance().request(structure);
 }
 
-void want_kernel(const KernelStructure& structure) {
-  KernelCache::instance().want(structure);
+bool want_kernel(const KernelStructure& structure) {
+  return KernelCache::instance().want(structure);
 }
 
 std::size_t waited_kernel_count() {

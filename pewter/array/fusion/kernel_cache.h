@@ -21,8 +21,9 @@ const runtime::ShaderKernel* find_kernel(const KernelStructure& structure);
 void request_kernel(const KernelStructure& structure);
 
 /// Notes that an evaluation has made do with another kernel than this one, which has not been made.
-/// It is requested when that happens again: most expressions are computed once.
-void want_kernel(const KernelStructure& structure);
+/// It is requested when that happens again: most expressions are computed once. False when there is
+/// no thread to make it.
+bool want_kernel(const KernelStructure& structure);
 
 /// How many kernels evaluations have waited for.
 std::size_t waited_kernel_count();

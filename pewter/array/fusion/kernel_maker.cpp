@@ -36,15 +36,21 @@ KernelMaker::MainThreadEnd::~MainThreadEnd() {
   }
 }
 
-void KernelMaker::request(const std::string& key, const KernelStructure& structure) {
+bool KernelMaker::request(const std::string& key, const KernelStructure& structure) {
   static thread_local MainThreadEnd main_thread_end;
   static_cast<void>(&main_thread_end);
   const std::scoped_lock lock(mutex_);
-  if (is_stopping_ || !ensure_thread() || !asked_for_.insert(key).second) {
-    return;
+  if (is_stopping_) {
+    return true;
   }
-  waiting_.push_back({key, structure});
-  changed_.notify_all();
+  if (!ensure_thread()) {
+    return false;
+  }
+  if (asked_for_.insert(key).second) {
+    waiting_.push_back({key, structure});
+    changed_.notify_all();
+  }
+  return true;
 }
 
 bool KernelMaker::ensure_thread() {

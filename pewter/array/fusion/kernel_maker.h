@@ -32,8 +32,9 @@ class KernelMaker {
 
   using Made = std::pair<std::string, KernelPointer>;
 
-  /// `key` is the structure's own. Does nothing for a kernel that is asked for already.
-  void request(const std::string& key, const KernelStructure& structure);
+  /// `key` is the structure's own. Does nothing for a kernel that is asked for already. False when
+  /// there is no room for a thread.
+  bool request(const std::string& key, const KernelStructure& structure);
 
   /// Waits for a kernel that the thread is at, and takes one that waits for it away again. True
   /// when it has been made.
