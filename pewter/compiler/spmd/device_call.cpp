@@ -26,6 +26,12 @@ DeviceCall device_call(const llvm::Value& value) {
     result.kind = Kind::AllLanes;
   } else if (name == kFewCall) {
     result.kind = Kind::FewLanes;
+  } else if (name == kWatchCall) {
+    result.kind = Kind::Watch;
+  } else if (name == kWorkCall) {
+    result.kind = Kind::Work;
+  } else if (name == kIdleCall) {
+    result.kind = Kind::Idle;
   } else if (name.starts_with(kApartPrefix)) {
     result.kind = Kind::LanesApart;
   } else if (name.starts_with(kSamePrefix)) {
@@ -90,6 +96,15 @@ llvm::CallInst* create_marker(llvm::IRBuilder<>& builder,
   function->addFnAttr(llvm::Attribute::WillReturn);
   function->setConvergent();
   return builder.CreateCall(callee, operands);
+}
+
+llvm::CallInst* create_noting_marker(llvm::IRBuilder<>& builder,
+                                     llvm::StringRef name,
+                                     llvm::Type* type,
+                                     llvm::ArrayRef<llvm::Value*> operands) {
+  llvm::CallInst* call = create_marker(builder, name, type, operands);
+  call->getCalledFunction()->setMemoryEffects(llvm::MemoryEffects::inaccessibleMemOnly());
+  return call;
 }
 
 llvm::CallInst* create_few(llvm::IRBuilder<>& builder, unsigned few) {

@@ -17,6 +17,15 @@ inline constexpr const char* kSamePrefix = "pewter.same.";
 /// Marker calls that begin with this say whether less than a quarter of the active lanes have the
 /// value of the first of them.
 inline constexpr const char* kApartPrefix = "pewter.apart.";
+/// Marker call: an iteration of a watched loop begins. Operands: the number of the loop, and how
+/// many iterations have been before.
+inline constexpr const char* kWatchCall = "pewter.watch";
+/// Marker call: the active lanes do a part of a watched loop. Operands: the number of the loop,
+/// what the part costs each of them alone, and together.
+inline constexpr const char* kWorkCall = "pewter.work";
+/// Marker call: whether lanes of a watched loop would have done alone for less what they have been
+/// seen doing. Operand: the number of the loop.
+inline constexpr const char* kIdleCall = "pewter.idle";
 /// Functions that are called for one active lane after the other begin with this.
 inline constexpr const char* kAlonePrefix = "pewter.alone";
 
@@ -38,6 +47,9 @@ struct DeviceCall {
     Lane,
     AllLanes,
     FewLanes,
+    Watch,
+    Work,
+    Idle,
     LanesApart,
     Same,
     Alone,
@@ -80,6 +92,11 @@ llvm::CallInst* create_marker(llvm::IRBuilder<>& builder,
                               llvm::StringRef name,
                               llvm::Type* type,
                               llvm::ArrayRef<llvm::Value*> operands);
+/// The same for functions that remember something from call to call.
+llvm::CallInst* create_noting_marker(llvm::IRBuilder<>& builder,
+                                     llvm::StringRef name,
+                                     llvm::Type* type,
+                                     llvm::ArrayRef<llvm::Value*> operands);
 llvm::CallInst* create_few(llvm::IRBuilder<>& builder, unsigned few);
 
 }  // namespace pewter::compiler::spmd

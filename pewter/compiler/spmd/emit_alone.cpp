@@ -6,6 +6,9 @@ namespace pewter::compiler::spmd {
 namespace {
 
 constexpr unsigned kWordBits = 64;
+// Of so many iterations of a watched loop, the lanes of the first few are counted.
+constexpr unsigned kIterationsBetween = 32;
+constexpr unsigned kCountedIterations = 2;
 
 }  // namespace
 
@@ -52,6 +55,60 @@ llvm::Value* Emitter::emit_apart(const Chunks& values) {
   }
   return builder_.CreateICmpULT(builder_.CreateMul(count_lanes(&same), builder_.getInt64(4)),
                                 count_lanes());
+}
+
+const Emitter::Watched& Emitter::watched(std::uint64_t number) {
+  const auto [place, is_new] = watched_.try_emplace(number);
+  if (is_new) {
+    place->second = {new_slot(builder_.getInt1Ty(), "counts"),
+                     new_slot(builder_.getInt64Ty(), "saved")};
+  }
+  return place->second;
+}
+
+void Emitter::emit_watch(llvm::CallInst& call) {
+  const Watched& loop =
+      watched(llvm::cast<llvm::ConstantInt>(call.getArgOperand(0))->getZExtValue());
+  llvm::Value* turn =
+      builder_.CreateAnd(scalar(call.getArgOperand(1)), builder_.getInt32(kIterationsBetween - 1));
+  builder_.CreateStore(builder_.CreateICmpULT(turn, builder_.getInt32(kCountedIterations)),
+                       loop.counts);
+  llvm::Value* saved = builder_.CreateLoad(builder_.getInt64Ty(), loop.saved);
+  builder_.CreateStore(
+      builder_.CreateSelect(builder_.CreateIsNull(turn), builder_.getInt64(0), saved), loop.saved);
+}
+
+void Emitter::emit_work(llvm::CallInst& call) {
+  const Watched& loop =
+      watched(llvm::cast<llvm::ConstantInt>(call.getArgOperand(0))->getZExtValue());
+  llvm::BasicBlock* count = new_block("work");
+  llvm::BasicBlock* behind = new_block("work.counted");
+  builder_.CreateCondBr(builder_.CreateLoad(builder_.getInt1Ty(), loop.counts), count, behind);
+  builder_.SetInsertPoint(count);
+  llvm::Type* type = builder_.getInt64Ty();
+  llvm::Value* alone =
+      builder_.CreateMul(count_lanes(), builder_.CreateZExt(call.getArgOperand(1), type));
+  llvm::Value* together = builder_.CreateZExt(call.getArgOperand(2), type);
+  llvm::Value* saved = builder_.CreateLoad(type, loop.saved);
+  builder_.CreateStore(builder_.CreateAdd(saved, builder_.CreateSub(together, alone)), loop.saved);
+  builder_.CreateBr(behind);
+  builder_.SetInsertPoint(behind);
+}
+
+llvm::Value* Emitter::emit_idle(llvm::CallInst& call) {
+  llvm::Type* type = builder_.getInt64Ty();
+  const auto number = llvm::cast<llvm::ConstantInt>(call.getArgOperand(0))->getZExtValue();
+  const auto outer = llvm::cast<llvm::ConstantInt>(call.getArgOperand(1))->getZExtValue();
+  llvm::Value* saved = builder_.CreateLoad(type, watched(number).saved);
+  llvm::Value* idle = builder_.CreateICmpSGT(saved, builder_.getInt64(0));
+  if (outer != number) {
+    // What lanes do alone is not seen any more, though it speaks for leaving the loop around as
+    // well.
+    llvm::AllocaInst* slot = watched(outer).saved;
+    llvm::Value* more = builder_.CreateSelect(idle, saved, builder_.getInt64(0));
+    builder_.CreateStore(builder_.CreateAdd(builder_.CreateLoad(type, slot), more), slot);
+  }
+  return idle;
 }
 
 // Of the first active lane; of the first lane when none is.

@@ -218,6 +218,15 @@ void Emitter::emit_cross_lane(llvm::CallInst& call, const DeviceCall& device) {
     case Kind::FewLanes:
       define_scalar(&call, emit_few(call.getArgOperand(0)));
       return;
+    case Kind::Watch:
+      emit_watch(call);
+      return;
+    case Kind::Work:
+      emit_work(call);
+      return;
+    case Kind::Idle:
+      define_scalar(&call, emit_idle(call));
+      return;
     case Kind::LanesApart:
       define_scalar(&call, emit_apart(vector(call.getArgOperand(0))));
       return;

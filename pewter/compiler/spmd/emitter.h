@@ -299,6 +299,9 @@ class Emitter {
   llvm::Value* count_lanes(const Chunks* among = nullptr);
   llvm::Value* emit_few(llvm::Value* few);
   llvm::Value* emit_apart(const Chunks& values);
+  void emit_watch(llvm::CallInst& call);
+  void emit_work(llvm::CallInst& call);
+  llvm::Value* emit_idle(llvm::CallInst& call);
   llvm::Value* any_lane_of(const Chunks& values);
   llvm::Type* memory_type(llvm::Type* type);
   llvm::Value* lane_in_memory(llvm::Value* memory, llvm::Type* type, llvm::Value* lane);
@@ -396,6 +399,14 @@ class Emitter {
   llvm::MDNode* accessor_ = nullptr;
   Tally tally_;
   std::string reason_;
+  /// Of a watched loop: whether lanes are counted, and by how much less those that were counted
+  /// would have done alone what they did.
+  struct Watched {
+    llvm::AllocaInst* counts;
+    llvm::AllocaInst* saved;
+  };
+  const Watched& watched(std::uint64_t number);
+  std::map<std::uint64_t, Watched> watched_;
 };
 
 }  // namespace pewter::compiler::spmd

@@ -9,10 +9,8 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/Local.h"
 
-#include "pewter/compiler/spmd/control_flow.h"
+#include "pewter/compiler/spmd/lane_costs.h"
 #include "pewter/compiler/spmd/lone_region.h"
-#include "pewter/compiler/spmd/mask_plan.h"
-#include "pewter/compiler/spmd/shape_analysis.h"
 
 namespace pewter::compiler::spmd {
 namespace {
@@ -27,26 +25,6 @@ constexpr unsigned kIterationsBetween = 4;
 // A switch with so many loops keeps lanes that part in it busy for long.
 constexpr unsigned kManyLoops = 4;
 
-/// What is known of the function before it is changed.
-struct Facts {
-  Facts(llvm::Function& function, Lanes program_lanes)
-      : lanes(program_lanes),
-        uniformity(function, lanes.width),
-        control_flow(function, uniformity),
-        shapes(function, uniformity, control_flow, lanes.width),
-        masks(control_flow, uniformity) {}
-
-  bool runs_in_every_lane(const llvm::BasicBlock* block) const {
-    return masks.of(block).vector == 0;
-  }
-
-  const Lanes lanes;
-  const Uniformity uniformity;
-  const ControlFlow control_flow;
-  const ShapeAnalysis shapes;
-  const MaskPlan masks;
-};
-
 /// A loop whose lanes may run alone.
 struct Candidate {
   LoneRegion region;
@@ -54,40 +32,13 @@ struct Candidate {
   bool is_divergent;
   /// The most lanes that run alone.
   unsigned few;
+  /// Where the lanes are counted that run a part of the loop.
+  std::vector<WorkPlace> places;
 };
-
-/// About what instructions cost, for one thread and for all lanes of a program.
-struct Costs {
-  unsigned of_one = 0;
-  unsigned of_all = 0;
-};
-
-void add_costs(const llvm::Instruction& instruction, const Facts& facts, Costs& costs) {
-  constexpr unsigned kDivision = 8;
-  constexpr unsigned kAtomic = 16;
-  if (llvm::isa<llvm::PHINode>(instruction) || instruction.isDebugOrPseudoInst()) {
-    return;
-  }
-  const unsigned chunks = facts.lanes.chunks();
-  const unsigned own = instruction.isAtomic() ? kAtomic : instruction.isIntDivRem() ? kDivision : 1;
-  costs.of_one += own;
-  if (instruction.isTerminator()) {
-    const bool diverges = facts.uniformity.branches_diverge(*instruction.getParent());
-    costs.of_all += diverges ? 2 * chunks : 1;
-    return;
-  }
-  const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
-  const bool is_once =
-      (facts.uniformity.is_uniform(&instruction) && !instruction.mayWriteToMemory()) ||
-      (pointer == nullptr && facts.shapes.is_affine(&instruction) &&
-       !facts.shapes.of(&instruction).needs_vector());
-  const bool is_by_lanes = own > 1 || (pointer != nullptr && !facts.shapes.has_scalar(pointer));
-  costs.of_all += own * (is_once ? 1 : is_by_lanes ? facts.lanes.width : chunks);
-}
 
 /// How many lanes may be left in a loop for them to be faster alone.
-unsigned few_lanes(const llvm::Loop& loop, const Facts& facts) {
-  Costs costs;
+unsigned few_lanes(const llvm::Loop& loop, const LaneFacts& facts) {
+  LaneCosts costs;
   for (const llvm::BasicBlock* block : loop.blocks()) {
     for (const llvm::Instruction& instruction : *block) {
       // Of lanes that update one place until nobody came between, one succeeds at each iteration.
@@ -103,9 +54,10 @@ unsigned few_lanes(const llvm::Loop& loop, const Facts& facts) {
   return std::clamp(2 * costs.of_all / std::max(costs.of_one, 1U), 1U, most);
 }
 
-std::optional<Candidate> candidate(const llvm::Loop& loop, const Facts& facts) {
+std::optional<Candidate> candidate(const llvm::Loop& loop, const LaneFacts& facts) {
   const bool is_divergent = facts.control_flow.is_divergent(&loop);
-  if (!is_divergent && facts.runs_in_every_lane(loop.getLoopPreheader())) {
+  auto places = work_places(loop, facts);
+  if (!is_divergent && places.empty() && facts.runs_in_every_lane(loop.getLoopPreheader())) {
     return std::nullopt;
   }
   auto region = find_lone_region(loop.getHeader(), loop.getBlocks(), kMaxLoopInstructions);
@@ -118,11 +70,31 @@ std::optional<Candidate> candidate(const llvm::Loop& loop, const Facts& facts) {
       return std::nullopt;  // It should stay known that it follows the lanes.
     }
   }
-  return Candidate{std::move(*region), is_divergent, few_lanes(loop, facts)};
+  return Candidate{std::move(*region), is_divergent, few_lanes(loop, facts), std::move(places)};
 }
 
-/// Counts the lanes in the header, now and then.
-void release_on_the_way(const Candidate& candidate, const llvm::Loop& loop) {
+/// Notes what lanes do at a place, against what it costs to have them do so together.
+void note_work(const WorkPlace& place, Lanes lanes, unsigned number) {
+  const auto [of_one, of_all] = place.costs;
+  // What one lane costs alone, and how many of them may run before they should stay together.
+  const unsigned together = std::min(2 * of_all, of_one * std::max(1U, lanes.width / 2));
+  llvm::IRBuilder<> builder(place.block, place.block->getFirstInsertionPt());
+  create_noting_marker(
+      builder, kWorkCall, builder.getVoidTy(),
+      {builder.getInt32(number), builder.getInt32(of_one), builder.getInt32(together)});
+}
+
+/// Counts the lanes in the header, now and then, and what they do at the places of the loop. The
+/// loop has a number among those that are watched, and so has the one around it; if there is none,
+/// that is the same.
+void release_on_the_way(const Candidate& candidate,
+                        const llvm::Loop& loop,
+                        Lanes lanes,
+                        unsigned number,
+                        unsigned outer) {
+  for (const WorkPlace& place : candidate.places) {
+    note_work(place, lanes, number);
+  }
   llvm::BasicBlock* header = candidate.region.entry;
   llvm::SmallVector<llvm::Value*, 8> phis;
   for (llvm::PHINode& phi : header->phis()) {
@@ -140,11 +112,24 @@ void release_on_the_way(const Candidate& candidate, const llvm::Loop& loop) {
     const bool is_first = from != body && !loop.contains(from);
     turn->addIncoming(is_first ? builder.getInt32(0) : next, from);
   }
+  if (!candidate.places.empty()) {
+    create_noting_marker(builder, kWatchCall, builder.getVoidTy(),
+                         {builder.getInt32(number), turn});
+  }
   llvm::Value* rest = builder.CreateAnd(turn, builder.getInt32(kIterationsBetween - 1));
-  builder.CreateCondBr(builder.CreateICmpEQ(rest, builder.getInt32(0)), count, body);
+  llvm::Value* counts = builder.CreateIsNull(rest);
+  if (!candidate.places.empty()) {
+    counts = builder.CreateOr(counts, builder.CreateICmpEQ(turn, builder.getInt32(2)));
+  }
+  builder.CreateCondBr(counts, count, body);
   builder.SetInsertPoint(count);
-  builder.CreateCondBr(create_few(builder, candidate.few),
-                       call_lone_function(candidate.region, phis), body);
+  llvm::Value* are_few = create_few(builder, candidate.few);
+  if (!candidate.places.empty()) {
+    are_few = builder.CreateOr(
+        are_few, create_noting_marker(builder, kIdleCall, builder.getInt1Ty(),
+                                      {builder.getInt32(number), builder.getInt32(outer)}));
+  }
+  builder.CreateCondBr(are_few, call_lone_function(candidate.region, phis), body);
 }
 
 /// Counts the lanes before a loop that all of them leave together.
@@ -267,7 +252,7 @@ unsigned release_parting_lanes(llvm::Function& function, unsigned width) {
 unsigned release_lone_lanes(llvm::Function& function,
                             Lanes lanes,
                             llvm::ArrayRef<VersionedLoop> versions) {
-  const Facts facts(function, lanes);
+  const LaneFacts facts(function, lanes);
   std::vector<std::pair<const llvm::Loop*, Candidate>> candidates;
   unsigned size = 0;
   for (const llvm::Loop* loop : facts.control_flow.loops().getLoopsInPreorder()) {
@@ -301,12 +286,19 @@ unsigned release_lone_lanes(llvm::Function& function,
       llvm::ConstantFoldTerminator(block);
     }
   }
-  for (const auto& [loop, candidate] : candidates) {
-    if (candidate.is_divergent) {
-      release_on_the_way(candidate, *loop);
-    } else {
+  for (unsigned i = 0; i < candidates.size(); ++i) {
+    const auto& [loop, candidate] = candidates[i];
+    if (!candidate.is_divergent && candidate.places.empty()) {
       release_at_entry(candidate, loop->getLoopPreheader());
+      continue;
     }
+    unsigned outer = i;
+    for (unsigned k = 0; k < i; ++k) {
+      // In preorder, so the last one is the nearest.
+      outer =
+          candidates[k].first->contains(loop) && !candidates[k].second.places.empty() ? k : outer;
+    }
+    release_on_the_way(candidate, *loop, lanes, i, outer);
   }
   return static_cast<unsigned>(candidates.size());
 }

@@ -11,6 +11,7 @@
 #include "pewter/compiler/spmd/lone_lanes.h"
 #include "pewter/compiler/spmd/preparation.h"
 #include "pewter/compiler/spmd/private_memory.h"
+#include "pewter/compiler/spmd/private_search.h"
 #include "pewter/compiler/spmd/row_sums.h"
 #include "pewter/compiler/spmd/unrolling.h"
 #include "pewter/compiler/spmd/versioning.h"
@@ -57,6 +58,13 @@ Result<Programs> vectorise(llvm::Function& thread,
                            llvm::FunctionAnalysisManager& analyses,
                            Lanes lanes,
                            bool with_partial) {
+  analyses.invalidate(thread, llvm::PreservedAnalyses::none());
+  if (const llvm::Instruction* search =
+          find_private_search(thread, analyses.getResult<llvm::LoopAnalysis>(thread),
+                              analyses.getResult<llvm::ScalarEvolutionAnalysis>(thread))) {
+    return failure(
+        refusal("a search through private memory whose way is each thread's own", *search));
+  }
   split_values(thread, analyses);
   unroll_walks(thread, analyses, lanes.width);
   extract_row_sums(thread, analyses, lanes.width);

@@ -55,6 +55,7 @@ bool is_always_uniform(const llvm::Instruction& instruction, unsigned width) {
   switch (call.kind) {
     case Kind::AllLanes:
     case Kind::FewLanes:
+    case Kind::Idle:
     case Kind::LanesApart:
     case Kind::Same:
       return true;

@@ -229,6 +229,74 @@ PEWTER_SHARED(uint, divisions, (device const uint* data, uint i), {
   return a;
 })
 
+// A search whose way back and forth is each thread's own.
+PEWTER_SHARED(uint, queens, (device const uint* data, uint i), {
+  uint columns[8];
+  const uint size = 5 + (data[i & 1023] & 1);
+  uint row = 1;
+  uint found = 0;
+  columns[0] = data[i & 1023] % size;
+  columns[1] = 0;
+  while (row > 0) {
+    if (row == size || columns[row] >= size) {
+      found += row == size ? 1 : 0;
+      --row;
+      columns[row] += 1;
+      continue;
+    }
+    bool is_free = true;
+    for (uint k = 0; k < row; ++k) {
+      const uint a = columns[k];
+      const uint b = columns[row];
+      if (a == b || a + row == b + k || b + row == a + k) {
+        is_free = false;
+        break;
+      }
+    }
+    if (is_free) {
+      ++row;
+      columns[row] = 0;
+    } else {
+      columns[row] += 1;
+    }
+  }
+  return found;
+})
+
+// Lanes stay in the loop around, which goes on for all of them, but few go on in the one inside.
+PEWTER_SHARED(uint, few_go_on_inside, (device const uint* data, uint i), {
+  uint sum = 0;
+  for (uint k = 0; k < 40; ++k) {
+    const uint start = data[(i * 41 + k) & 1023];
+    uint a = start;
+    const uint steps = (start & 31) == 3 ? 200 : 1;
+    for (uint j = 0; j < steps; ++j)
+      a = a * 1664525 + data[(a + j) & 1023];
+    sum += (start & 32) != 0 ? a : a >> 3;
+  }
+  return sum;
+})
+
+// The same, with an array of its own and three loops around each other.
+PEWTER_SHARED(uint, three_deep, (device const uint* data, uint i), {
+  uint kept[8];
+  for (uint k = 0; k < 8; ++k)
+    kept[k] = data[(i + k) & 1023];
+  uint sum = 0;
+  for (uint k = 0; k < 12; ++k) {
+    uint a = kept[k & 7];
+    while ((a & 15) > 2) {
+      for (uint j = 0; j < (a & 7); ++j)
+        kept[(a + j) & 7] += a >> 4;
+      a = a * 5 + kept[a & 7] + data[a & 1023];
+      if ((a >> 20) == 77)
+        return a;
+    }
+    sum = sum * 3 + a;
+  }
+  return sum;
+})
+
 #undef device
 
 }  // namespace
@@ -287,6 +355,28 @@ TEST_CASE("values of all sizes go to lanes alone and back") {
 
 TEST_CASE("lanes alone divide") {
   check(divisions_text, "divisions", &divisions);
+}
+
+TEST_CASE("lanes run the rest of a loop alone when few of them run most of what is in it") {
+  check(few_go_on_inside_text, "few_go_on_inside", &few_go_on_inside);
+  check(three_deep_text, "three_deep", &three_deep);
+}
+
+TEST_CASE("a search through private memory runs one thread at a time and says so") {
+  const std::string source = kHead + queens_text + R"(
+    kernel void f(device const uint* data [[buffer(0)]], device uint* out [[buffer(1)]],
+                  uint i [[thread_position_in_grid]]) { out[i] = queens(data, i); })";
+  CHECK(test::vectorised(source)->explanation.fallback.find(
+            "a search through private memory whose way is each thread's own") != std::string::npos);
+  const std::vector<uint> data = noise(kElements);
+  std::vector<uint> out(333);
+
+  const Gpu gpu;
+  gpu.run(source, "f", {.grid = size(333), .group = size(100)}, data, out);
+
+  for (uint i = 0; i < 333; ++i) {
+    REQUIRE(out[i] == queens(data.data(), i));
+  }
 }
 
 TEST_CASE("lanes alone take places in a table, each once") {
