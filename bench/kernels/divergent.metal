@@ -58,3 +58,61 @@ kernel void insertion(device const uint* in [[buffer(0)]],
   }
   out[i] = values[count / 2];
 }
+
+// Each thread counts the ways to place queens on a board whose first row is given.
+kernel void queens(device const uint* in [[buffer(0)]],
+                   device uint* out [[buffer(1)]],
+                   uint i [[thread_position_in_grid]]) {
+  const uint value = in[i];
+  const uint size = 4 + value % 3;
+  uint columns[6];
+  columns[0] = (value >> 8) % size;
+  columns[1] = 0;
+  uint row = 1;
+  uint count = 0;
+  while (row > 0) {
+    uint column = columns[row];
+    for (; column < size; ++column) {
+      bool is_free = true;
+      for (uint k = 0; k < row && is_free; ++k) {
+        const uint distance = row - k;
+        is_free = columns[k] != column && columns[k] + distance != column && column + distance != columns[k];
+      }
+      if (is_free) {
+        break;
+      }
+    }
+    if (column == size) {
+      --row;
+      columns[row] = columns[row] + 1;
+    } else if (row + 1 == size) {
+      ++count;
+      columns[row] = column + 1;
+    } else {
+      columns[row] = column;
+      ++row;
+      columns[row] = 0;
+    }
+  }
+  out[i] = count;
+}
+
+// Each thread fills a knapsack.
+kernel void knapsack(device const uint* in [[buffer(0)]],
+                     device uint* out [[buffer(1)]],
+                     uint i [[thread_position_in_grid]]) {
+  uint value = in[i];
+  ushort best[64];
+  for (uint k = 0; k < 64; ++k) {
+    best[k] = 0;
+  }
+  for (uint item = 0; item < 10; ++item) {
+    value = value * 1664525 + 1013904223;
+    const uint weight = 1 + (value >> 28);
+    const uint worth = value >> 16 & 0xfff;
+    for (uint room = 63; room >= weight; --room) {
+      best[room] = max(best[room], (ushort)(best[room - weight] + worth));
+    }
+  }
+  out[i] = best[63];
+}

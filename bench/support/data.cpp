@@ -1,6 +1,7 @@
 #include "bench/support/data.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -254,6 +255,49 @@ std::string check_insertion(std::span<const std::uint32_t> in, std::span<const s
     }
     std::sort(values.begin(), values.end());
     return values[values.size() / 2];
+  });
+}
+
+std::string check_queens(std::span<const std::uint32_t> in, std::span<const std::uint32_t> out) {
+  // By size of the board and the first row's column.
+  std::array<std::array<std::uint32_t, 6>, 7> ways = {};
+  for (std::uint32_t size = 4; size <= 6; ++size) {
+    std::vector<std::uint32_t> columns(size);
+    std::iota(columns.begin(), columns.end(), 0U);
+    do {
+      bool is_free = true;
+      for (std::uint32_t row = 0; row < size; ++row) {
+        for (std::uint32_t other = 0; other < row; ++other) {
+          is_free = is_free && columns[row] + other != columns[other] + row &&
+                    columns[row] + row != columns[other] + other;
+        }
+      }
+      ways[size][columns[0]] += is_free ? 1 : 0;
+    } while (std::next_permutation(columns.begin(), columns.end()));
+  }
+  return check_words("queens", in, out, [&](std::uint32_t value) {
+    const std::uint32_t size = 4 + value % 3;
+    return ways[size][(value >> 8) % size];
+  });
+}
+
+std::string check_knapsack(std::span<const std::uint32_t> in, std::span<const std::uint32_t> out) {
+  return check_words("knapsack", in, out, [](std::uint32_t value) {
+    // The best worth for each total weight, or none.
+    std::array<int, 64> best;
+    best.fill(-1);
+    best[0] = 0;
+    for (int item = 0; item < 10; ++item) {
+      value = value * 1664525u + 1013904223u;
+      const std::size_t weight = 1 + (value >> 28);
+      const int worth = static_cast<int>(value >> 16 & 0xfff);
+      for (std::size_t total = best.size() - 1; total >= weight; --total) {
+        if (best[total - weight] >= 0) {
+          best[total] = std::max(best[total], best[total - weight] + worth);
+        }
+      }
+    }
+    return static_cast<std::uint32_t>(*std::max_element(best.begin(), best.end()));
   });
 }
 

@@ -66,10 +66,12 @@ std::string check_sort(std::span<const std::uint32_t> input, std::span<const std
 std::string check_histogram(std::span<const std::uint8_t> bytes,
                             std::span<const std::uint32_t> counts);
 /// Threads that part: each in one of 32 loops, few of them long in theirs, each with an array to
-/// sort.
+/// sort, a board to search, a table to fill.
 std::string check_cases(std::span<const std::uint32_t> in, std::span<const std::uint32_t> out);
 std::string check_chase(std::span<const std::uint32_t> in, std::span<const std::uint32_t> out);
 std::string check_insertion(std::span<const std::uint32_t> in, std::span<const std::uint32_t> out);
+std::string check_queens(std::span<const std::uint32_t> in, std::span<const std::uint32_t> out);
+std::string check_knapsack(std::span<const std::uint32_t> in, std::span<const std::uint32_t> out);
 std::string check_softmax(std::span<const float> x, std::span<const float> y);
 std::string check_q4(const Q4Problem& problem, std::span<const float> y);
 

@@ -116,6 +116,10 @@ void add_divergent_works() {
       [] { return parting("chase", &check_chase); });
   add("divergent_insertion_1M", Unit::MegaelementsPerSecond, kPartingThreads,
       [] { return parting("insertion", &check_insertion); });
+  add("divergent_queens_1M", Unit::MegaelementsPerSecond, kPartingThreads,
+      [] { return parting("queens", &check_queens); });
+  add("divergent_knapsack_1M", Unit::MegaelementsPerSecond, kPartingThreads,
+      [] { return parting("knapsack", &check_knapsack); });
 }
 
 }  // namespace bench

@@ -57,11 +57,9 @@ bool is_found_in_private_memory(const llvm::Value* value, const llvm::Loop& loop
   return false;
 }
 
-/// A branch by which threads leave a loop when they have found something in private memory.
-const llvm::Instruction* end_of_search(const llvm::Loop& loop) {
-  llvm::SmallVector<llvm::BasicBlock*, 4> exiting;
-  loop.getExitingBlocks(exiting);
-  for (const llvm::BasicBlock* block : exiting) {
+/// A branch by which threads part after what they have found in private memory.
+const llvm::Instruction* parting_of_ways(const llvm::Loop& loop) {
+  for (const llvm::BasicBlock* block : loop.blocks()) {
     const auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
     if (branch != nullptr && branch->isConditional() &&
         is_found_in_private_memory(branch->getCondition(), loop)) {
@@ -103,14 +101,10 @@ const llvm::Instruction* find_private_search(llvm::Function& thread,
   std::size_t searching = 0;
   std::size_t other = 0;
   for (const llvm::Loop* loop : loops) {
-    const llvm::Instruction* end = nullptr;
-    for (const llvm::Loop* inner : loop->getLoopsInPreorder()) {
-      if (inner != loop && end == nullptr) {
-        end = end_of_search(*inner);
-      }
-    }
-    if (end != nullptr && has_unknown_end(*loop, evolution) && keeps_its_way(*loop, evolution)) {
-      found = end;
+    const llvm::Instruction* parting = parting_of_ways(*loop);
+    if (parting != nullptr && has_unknown_end(*loop, evolution) &&
+        keeps_its_way(*loop, evolution)) {
+      found = parting;
       searching += size_of(*loop);
     } else {
       other += size_of(*loop);

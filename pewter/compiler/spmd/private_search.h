@@ -10,9 +10,9 @@ namespace pewter::compiler::spmd {
 /// in any case; null when there is none.
 ///
 /// Such a search works on private memory alone, keeps there how far it is, goes on for nobody knows
-/// how long, and has loops in it that end by what they find there. Its threads have another loop to
-/// run in every step, and what one of them would have at hand is gathered and scattered for all.
-/// Kernels whose threads meet at barriers or use each other's values have none.
+/// how long, and takes its way by what it finds there. Its threads do something else in every step,
+/// and what one of them would have at hand is gathered and scattered for all. Kernels whose threads
+/// meet at barriers or use each other's values have none.
 const llvm::Instruction* find_private_search(llvm::Function& thread,
                                              const llvm::LoopInfo& loops,
                                              llvm::ScalarEvolution& evolution);

@@ -44,6 +44,27 @@ void check(const std::string& text, const char* name, const Function& function) 
   }
 }
 
+/// Runs `function(data, i)` for each thread, which the compiler leaves to scalar mode.
+template <typename Function>
+void check_alone(const std::string& text, const char* name, const Function& function) {
+  CAPTURE(name);
+  const std::string source = kHead + text + R"(
+    kernel void f(device const uint* data [[buffer(0)]], device uint* out [[buffer(1)]],
+                  uint i [[thread_position_in_grid]]) { out[i] = )" +
+                             name + "(data, i); }\n";
+  CHECK(test::vectorised(source)->explanation.fallback.find(
+            "a search through private memory whose way is each thread's own") != std::string::npos);
+  const std::vector<uint> data = noise(kElements);
+  std::vector<uint> out(333);
+
+  const Gpu gpu;
+  gpu.run(source, "f", {.grid = size(333), .group = size(100)}, data, out);
+
+  for (uint i = 0; i < 333; ++i) {
+    REQUIRE(out[i] == function(data.data(), i));
+  }
+}
+
 // NOLINTNEXTLINE(readability-identifier-naming): one of MSL's words
 #define device
 
@@ -229,6 +250,47 @@ PEWTER_SHARED(uint, divisions, (device const uint* data, uint i), {
   return a;
 })
 
+// Sorting with a stack, which each thread fills and empties in its own way.
+PEWTER_SHARED(uint, sorted_middle, (device const uint* data, uint i), {
+  uint values[16];
+  uint stack[16];
+  for (uint k = 0; k < 16; ++k) {
+    values[k] = data[(i * 16 + k) & 1023];
+  }
+  uint depth = 1;
+  stack[0] = 15;
+  while (depth > 0) {
+    --depth;
+    uint low = stack[depth] >> 8;
+    uint high = stack[depth] & 255;
+    while (low < high) {
+      const uint pivot = values[(low + high) / 2];
+      uint a = low;
+      uint b = high;
+      while (true) {
+        while (values[a] < pivot) {
+          ++a;
+        }
+        while (values[b] > pivot) {
+          --b;
+        }
+        if (a >= b) {
+          break;
+        }
+        const uint moved = values[a];
+        values[a] = values[b];
+        values[b] = moved;
+        ++a;
+        --b;
+      }
+      stack[depth] = (b + 1) << 8 | high;
+      ++depth;
+      high = b;
+    }
+  }
+  return values[8];
+})
+
 // A search whose way back and forth is each thread's own.
 PEWTER_SHARED(uint, queens, (device const uint* data, uint i), {
   uint columns[8];
@@ -363,20 +425,8 @@ TEST_CASE("lanes run the rest of a loop alone when few of them run most of what 
 }
 
 TEST_CASE("a search through private memory runs one thread at a time and says so") {
-  const std::string source = kHead + queens_text + R"(
-    kernel void f(device const uint* data [[buffer(0)]], device uint* out [[buffer(1)]],
-                  uint i [[thread_position_in_grid]]) { out[i] = queens(data, i); })";
-  CHECK(test::vectorised(source)->explanation.fallback.find(
-            "a search through private memory whose way is each thread's own") != std::string::npos);
-  const std::vector<uint> data = noise(kElements);
-  std::vector<uint> out(333);
-
-  const Gpu gpu;
-  gpu.run(source, "f", {.grid = size(333), .group = size(100)}, data, out);
-
-  for (uint i = 0; i < 333; ++i) {
-    REQUIRE(out[i] == queens(data.data(), i));
-  }
+  check_alone(queens_text, "queens", &queens);
+  check_alone(sorted_middle_text, "sorted_middle", &sorted_middle);
 }
 
 TEST_CASE("lanes alone take places in a table, each once") {
