@@ -17,8 +17,8 @@ thread_local bool is_callback_thread = false;
 }  // namespace
 
 struct CallbackThread::State : std::enable_shared_from_this<State> {
-  // How often the thread was woken, and how many functions came. It sleeps on the number itself: a
-  // condition variable would still wake the thread of the process that this one was forked from.
+  const std::uint32_t made_in = fork_generation();
+  // How often the thread was woken, and how many functions came.
   std::atomic<std::uint32_t> wakes = 0;
   std::atomic<std::uint32_t> arrivals = 0;
 
@@ -27,12 +27,10 @@ struct CallbackThread::State : std::enable_shared_from_this<State> {
   std::uint32_t helpers_asleep = 0;
   std::deque<std::function<void()>> functions;
   bool is_calling = false;
-  bool was_started = false;
-  std::uint32_t started_in = fork_generation();
+  bool is_running = false;
   bool is_stopping = false;
 
   bool can_call() const { return !functions.empty() && !is_calling; }
-  bool is_running() const { return was_started && started_in == fork_generation(); }
 
   void run() {
     std::unique_lock lock(mutex);
@@ -111,40 +109,58 @@ struct CallbackThread::State : std::enable_shared_from_this<State> {
   void wake() {
     wakes.fetch_add(1);
     wakes.notify_one();
-    if (!is_running()) {
-      started_in = fork_generation();
+    if (!is_running) {
       // Without a thread the next function tries again, and threads that wait call what is there.
-      was_started = start_detached_thread(
+      is_running = start_detached_thread(
           "pewter-callback", [state = shared_from_this()] { state->run(); },
           "handlers are called by threads that wait");
     }
   }
 };
 
-CallbackThread::CallbackThread() : state_(std::make_shared<State>()) {}
+CallbackThread::CallbackThread() : owned_(std::make_shared<State>()), state_(owned_.get()) {}
 
 CallbackThread::~CallbackThread() {
-  std::scoped_lock lock(state_->mutex);
-  state_->is_stopping = true;
-  if (state_->is_running() || state_->can_call()) {
-    state_->wake();
+  State& own = state();
+  std::scoped_lock lock(own.mutex);
+  own.is_stopping = true;
+  if (own.is_running || own.can_call()) {
+    own.wake();
   }
 }
 
+CallbackThread::State& CallbackThread::state() {
+  State* known = state_.load(std::memory_order_acquire);
+  if (known->made_in == fork_generation()) {
+    return *known;
+  }
+  static std::mutex mutex;
+  const std::scoped_lock lock(mutex);
+  known = state_.load(std::memory_order_acquire);
+  if (known->made_in != fork_generation()) {
+    // That of the parent stays as its thread has left it, perhaps locked for ever.
+    static_cast<void>(new std::shared_ptr<State>(std::move(owned_)));
+    owned_ = std::make_shared<State>();
+    state_.store(owned_.get(), std::memory_order_release);
+  }
+  return *owned_;
+}
+
 void CallbackThread::call(std::function<void()> function, Caller caller) {
-  std::scoped_lock lock(state_->mutex);
-  state_->functions.push_back(std::move(function));
-  state_->arrivals.fetch_add(1, std::memory_order_relaxed);
-  state_->notify_helpers();
+  State& own = state();
+  std::scoped_lock lock(own.mutex);
+  own.functions.push_back(std::move(function));
+  own.arrivals.fetch_add(1, std::memory_order_relaxed);
+  own.notify_helpers();
   if (caller == Caller::Thread) {
-    state_->wake();
+    own.wake();
   }
 }
 
 void CallbackThread::help_until_zero(const std::atomic<std::uint32_t>& pending) {
   // A function may drop the last reference to this.
-  const std::shared_ptr<State> state = state_;
-  state->help_until_zero(pending);
+  const std::shared_ptr<State> own = state().shared_from_this();
+  own->help_until_zero(pending);
 }
 
 bool CallbackThread::is_current() {

@@ -35,9 +35,13 @@ class CallbackThread {
  private:
   struct State;
 
+  /// That of this process: a forked child begins anew, without the functions of its parent.
+  State& state();
+
   // Shared with the thread, which may have to outlive its owner: the function that it calls can
   // drop the last reference.
-  const std::shared_ptr<State> state_;
+  std::shared_ptr<State> owned_;
+  std::atomic<State*> state_;
 };
 
 }  // namespace pewter::driver
