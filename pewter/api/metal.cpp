@@ -11,7 +11,8 @@ bool is_available() {
 
 const DeviceInfo& device_info() {
   const runtime::DeviceInfo& device = runtime::device_info();
-  static const DeviceInfo info = {
+  // Never destroyed: destructors of static objects may compute.
+  static const DeviceInfo& info = *new DeviceInfo{
       {"device_name", device.name},
       {"architecture", device.architecture},
       {"max_buffer_length", device.max_buffer_length},

@@ -79,18 +79,19 @@ std::uint64_t read_largest_cache() {
 
 }  // namespace
 
+// Never destroyed: destructors of static objects may run kernels.
 const std::string& brand() {
-  static const std::string value = read_brand();
+  static const std::string& value = *new std::string(read_brand());
   return value;
 }
 
 const std::string& level() {
-  static const std::string value = read_level();
+  static const std::string& value = *new std::string(read_level());
   return value;
 }
 
 const std::vector<std::string>& features() {
-  static const std::vector<std::string> value = read_features();
+  static const auto& value = *new std::vector<std::string>(read_features());
   return value;
 }
 

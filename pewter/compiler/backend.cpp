@@ -380,7 +380,8 @@ class ClangBackend : public Backend {
 
 extern "C" __attribute__((visibility("default"))) pewter::compiler::Backend*
 pewter_compiler_backend(const char* prelude_path) {
-  // Lives as long as the process: the library that holds its code is never closed.
-  static pewter::compiler::ClangBackend backend(prelude_path);
-  return &backend;
+  // Lives as long as the process: the library that holds its code is never closed, and destructors
+  // of static objects may still ask it.
+  static auto* const backend = new pewter::compiler::ClangBackend(prelude_path);
+  return backend;
 }

@@ -85,10 +85,11 @@ Result<Backend*> load_backend() {
 }
 
 const std::string& backend_identity() {
-  static const std::string identity = [] {
+  // Never destroyed: destructors of static objects may run kernels.
+  static const std::string& identity = *new std::string([] {
     const auto files = find_backend();
     return files ? stamp(files->library) + "/" + stamp(files->prelude) : std::string("none");
-  }();
+  }());
   return identity;
 }
 

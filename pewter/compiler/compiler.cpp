@@ -155,7 +155,9 @@ std::string llvm_version() {
 }
 
 std::string target_cpu() {
-  static const std::string target = environment::text("PEWTER_TARGET").value_or(cpu::level());
+  // Never destroyed: destructors of static objects may run kernels.
+  static const std::string& target =
+      *new std::string(environment::text("PEWTER_TARGET").value_or(cpu::level()));
   return target;
 }
 

@@ -76,7 +76,8 @@ const DeviceInfo& device_info() {
         "[metal::device_info] there is no device; it may have been turned off with "
         "PEWTER_DEVICE=none");
   }
-  static const DeviceInfo info = read_info(instance);
+  // Never destroyed: destructors of static objects may compute.
+  static const DeviceInfo& info = *new DeviceInfo(read_info(instance));
   return info;
 }
 
