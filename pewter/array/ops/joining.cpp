@@ -58,16 +58,9 @@ class UpdatePrimitive final : public graph::Primitive {
               std::span<const graph::NodePointer> inputs,
               std::span<graph::Node* const> outputs) const override {
     graph::Node& out = *outputs[0];
-    const graph::Node& before = *inputs[0];
     // An input that dies here is changed in place.
-    const bool can_reuse = before.base == nullptr && !before.is_shared_memory &&
-                           before.placement == Placement::Device && before.size == out.size &&
-                           inputs[0].use_count() == 1;
-    if (can_reuse) {
-      out.buffer = before.buffer;
-    } else {
-      graph::allocate_memory(out);
-      ops::encode_copy(stream, before, out);
+    if (!graph::take_memory(out, *inputs[0])) {
+      ops::encode_copy(stream, *inputs[0], out);
     }
     ops::encode_copy(stream, *inputs[1], out, region_.strides, region_.offset);
   }
