@@ -25,6 +25,7 @@
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 
 #include "pewter/compiler/codegen/entry_point.h"
+#include "pewter/compiler/codegen/extrema.h"
 
 namespace pewter::compiler::codegen {
 namespace {
@@ -93,6 +94,8 @@ void Optimiser::expand(llvm::Module& module) {
   passes.addPass(llvm::AlwaysInlinerPass());
   llvm::FunctionPassManager cleanup;
   cleanup.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  // Before anything that reasons about values.
+  cleanup.addPass(SpellOutExtrema());
   cleanup.addPass(llvm::EarlyCSEPass());
   cleanup.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(cleanup)));

@@ -11,6 +11,10 @@ bool is_threadgroup_memory(const llvm::Value* pointer) {
   return load != nullptr && load->hasMetadata(kThreadgroupMemory);
 }
 
+bool is_private_memory(const llvm::Value* pointer) {
+  return llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer, 0));
+}
+
 DeviceCall device_call(const llvm::Value& value) {
   using Kind = DeviceCall::Kind;
   DeviceCall result;

@@ -38,6 +38,9 @@ inline constexpr const char* kThreadgroupMemory = "pewter.threadgroup_memory";
 /// Whether an address is in the group's threadgroup memory, as far as can be seen.
 bool is_threadgroup_memory(const llvm::Value* pointer);
 
+/// Whether an address is in a variable of the thread itself, as far as can be seen.
+bool is_private_memory(const llvm::Value* pointer);
+
 /// What a call of one of the device's own functions does with the lanes of a program.
 struct DeviceCall {
   enum class Kind {

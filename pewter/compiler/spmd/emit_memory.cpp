@@ -1,6 +1,5 @@
-#include "llvm/Analysis/ValueTracking.h"
-
 #include "pewter/base/kernel_abi.h"
+#include "pewter/compiler/spmd/device_call.h"
 #include "pewter/compiler/spmd/emitter.h"
 #include "pewter/compiler/spmd/instruction_order.h"
 
@@ -17,10 +16,6 @@ constexpr std::uint64_t kLeastStreamBytes = 16;
 bool Emitter::has_masked_access(llvm::Type* element) const {
   const std::uint64_t size = layout_.getTypeStoreSize(element);
   return size == 4 || size == 8;
-}
-
-bool Emitter::is_private_memory(const llvm::Value* pointer) const {
-  return llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer, 0));
 }
 
 // Hidden from the optimiser, which would make branches of the choice between it and other memory.

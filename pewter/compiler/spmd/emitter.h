@@ -157,7 +157,6 @@ class Emitter {
                   llvm::Value* active_lanes);
   void store_to_one_place(llvm::StoreInst& store);
   void scatter(llvm::StoreInst& store, llvm::Value* pointers, llvm::Value* value, unsigned chunk);
-  bool is_private_memory(const llvm::Value* pointer) const;
   bool has_masked_access(llvm::Type* element) const;
   llvm::Value* spare_memory();
   /// Says of the accesses that are made from here on which chunk they belong to.

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Instructions.h"
+
+#include "pewter/compiler/spmd/device_call.h"
 
 namespace pewter::compiler::spmd {
 namespace {
@@ -33,8 +34,7 @@ llvm::BasicBlock* leader(const llvm::Loop* region,
 /// Whether an instruction accesses another place of private memory in each lane.
 bool accesses_own_place(const llvm::Instruction& instruction, const LaneFacts& facts) {
   const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
-  return pointer != nullptr && !facts.shapes.has_scalar(pointer) &&
-         llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer, 0));
+  return pointer != nullptr && !facts.shapes.has_scalar(pointer) && is_private_memory(pointer);
 }
 
 }  // namespace

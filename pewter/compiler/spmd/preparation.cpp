@@ -1,10 +1,12 @@
 #include "pewter/compiler/spmd/preparation.h"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -15,6 +17,7 @@
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/Scalarizer.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/BreakCriticalEdges.h"
 #include "llvm/Transforms/Utils/FixIrreducible.h"
 #include "llvm/Transforms/Utils/LCSSA.h"
@@ -28,14 +31,43 @@ namespace {
 
 // Copies up to this size become single loads and stores.
 constexpr std::uint64_t kMaxUnrolledCopy = 256;
+// Sets of more units than that become loops.
+constexpr std::uint64_t kMaxUnrolledStores = 64;
+constexpr unsigned kMaxUnit = 8;
 
-/// The largest unit of 8 bytes or less that copies and sets of a constant size can go by.
-unsigned unit_bytes(std::uint64_t size, llvm::Align alignment) {
-  unsigned unit = 8;
+/// The largest unit up to a limit that copies and sets of a constant size can go by.
+unsigned unit_bytes(std::uint64_t size, llvm::Align alignment, unsigned limit) {
+  unsigned unit = limit;
   while (unit > 1 && (size % unit != 0 || alignment.value() % unit != 0)) {
     unit /= 2;
   }
   return unit;
+}
+
+/// The largest unit by which private memory is accessed, so that copies and sets do not tear apart
+/// what lies side by side for neighbouring lanes.
+unsigned accessed_unit(llvm::Value* pointer) {
+  auto* variable = llvm::dyn_cast<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer, 0));
+  if (variable == nullptr) {
+    return kMaxUnit;
+  }
+  const llvm::DataLayout& layout = variable->getDataLayout();
+  std::uint64_t largest = 0;
+  llvm::SmallVector<llvm::Instruction*> addresses{variable};
+  while (!addresses.empty()) {
+    for (llvm::User* user : addresses.pop_back_val()->users()) {
+      auto* instruction = llvm::cast<llvm::Instruction>(user);
+      if (llvm::isa<llvm::GetElementPtrInst>(instruction)) {
+        addresses.push_back(instruction);
+      } else if (llvm::isa<llvm::LoadInst, llvm::StoreInst>(instruction)) {
+        const llvm::Type* element = llvm::getLoadStoreType(instruction)->getScalarType();
+        largest = std::max(
+            largest, layout.getTypeStoreSize(const_cast<llvm::Type*>(element)).getFixedValue());
+      }
+    }
+  }
+  return largest == 0 || largest >= kMaxUnit ? kMaxUnit
+                                             : static_cast<unsigned>(llvm::PowerOf2Ceil(largest));
 }
 
 void expand_copy(llvm::MemTransferInst& copy, std::uint64_t size) {
@@ -44,8 +76,9 @@ void expand_copy(llvm::MemTransferInst& copy, std::uint64_t size) {
       std::min(copy.getDestAlign().valueOrOne(), copy.getSourceAlign().valueOrOne());
   // Vectors of words are what is copied most, and words are what lanes exchange best.
   constexpr unsigned kWord = 4;
+  const unsigned limit = std::min(accessed_unit(copy.getSource()), accessed_unit(copy.getDest()));
   const unsigned unit =
-      size % 16 == 0 ? std::min(kWord, unit_bytes(size, alignment)) : unit_bytes(size, alignment);
+      unit_bytes(size, alignment, size % 16 == 0 ? std::min(kWord, limit) : limit);
   llvm::Type* type = builder.getIntNTy(unit * 8);
   std::vector<llvm::Value*> values;
   for (std::uint64_t at = 0; at < size; at += unit) {
@@ -62,11 +95,20 @@ void expand_copy(llvm::MemTransferInst& copy, std::uint64_t size) {
 
 void expand_set(llvm::MemSetInst& set, std::uint64_t size) {
   llvm::IRBuilder<> builder(&set);
-  const unsigned unit = unit_bytes(size, set.getDestAlign().valueOrOne());
+  const unsigned unit =
+      unit_bytes(size, set.getDestAlign().valueOrOne(), accessed_unit(set.getDest()));
   llvm::Type* type = builder.getIntNTy(unit * 8);
   llvm::Value* value = builder.CreateZExt(set.getValue(), type);
   for (unsigned bytes = 1; bytes < unit; bytes *= 2) {
     value = builder.CreateOr(value, builder.CreateShl(value, std::uint64_t(bytes) * 8));
+  }
+  if (size / unit > kMaxUnrolledStores) {
+    const auto [body, index] =
+        llvm::SplitBlockAndInsertSimpleForLoop(builder.getInt64(size / unit), &set);
+    builder.SetInsertPoint(body);
+    builder.CreateAlignedStore(value, builder.CreateGEP(type, set.getDest(), index),
+                               llvm::Align(unit));
+    return;
   }
   for (std::uint64_t at = 0; at < size; at += unit) {
     builder.CreateAlignedStore(value,
@@ -98,7 +140,7 @@ void expand_memory_intrinsics(llvm::Function& function, const llvm::TargetTransf
         llvm::expandMemCpyAsLoop(copy, target);
       }
     } else if (auto* set = llvm::dyn_cast<llvm::MemSetInst>(intrinsic)) {
-      if (is_small) {
+      if (length != nullptr) {
         expand_set(*set, length->getZExtValue());
       } else {
         llvm::expandMemSetAsLoop(set);

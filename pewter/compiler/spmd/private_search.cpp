@@ -3,17 +3,11 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
-#include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/InstIterator.h"
 
 #include "pewter/compiler/spmd/device_call.h"
 
 namespace pewter::compiler::spmd {
 namespace {
-
-bool is_private(const llvm::Value* pointer) {
-  return llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer, 0));
-}
 
 /// Whether nothing but private memory is accessed in a loop, and written at places that follow from
 /// what threads find on their way.
@@ -28,7 +22,7 @@ bool keeps_its_way(const llvm::Loop& loop, llvm::ScalarEvolution& evolution) {
   for (const llvm::BasicBlock* block : loop.blocks()) {
     for (const llvm::Instruction& instruction : *block) {
       const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
-      if (pointer == nullptr ? instruction.mayReadOrWriteMemory() : !is_private(pointer)) {
+      if (pointer == nullptr ? instruction.mayReadOrWriteMemory() : !is_private_memory(pointer)) {
         return false;
       }
       keeps = keeps || (llvm::isa<llvm::StoreInst>(instruction) &&
@@ -49,7 +43,7 @@ bool is_found_in_private_memory(const llvm::Value* value, const llvm::Loop& loop
       continue;
     }
     const auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction);
-    if (load != nullptr && is_private(load->getPointerOperand())) {
+    if (load != nullptr && is_private_memory(load->getPointerOperand())) {
       return true;
     }
     needed.insert(instruction->op_begin(), instruction->op_end());
@@ -88,15 +82,8 @@ std::size_t size_of(const llvm::Loop& loop) {
 
 }  // namespace
 
-const llvm::Instruction* find_private_search(llvm::Function& thread,
-                                             const llvm::LoopInfo& loops,
+const llvm::Instruction* find_private_search(const llvm::LoopInfo& loops,
                                              llvm::ScalarEvolution& evolution) {
-  for (const llvm::Instruction& instruction : llvm::instructions(thread)) {
-    const DeviceCall call = device_call(instruction);
-    if (call.kind == DeviceCall::Kind::GroupBarrier || call.is_cross_lane()) {
-      return nullptr;
-    }
-  }
   const llvm::Instruction* found = nullptr;
   std::size_t searching = 0;
   std::size_t other = 0;

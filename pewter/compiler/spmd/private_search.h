@@ -2,7 +2,6 @@
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
-#include "llvm/IR/Function.h"
 
 namespace pewter::compiler::spmd {
 
@@ -11,10 +10,8 @@ namespace pewter::compiler::spmd {
 ///
 /// Such a search works on private memory alone, keeps there how far it is, goes on for nobody knows
 /// how long, and takes its way by what it finds there. Its threads do something else in every step,
-/// and what one of them would have at hand is gathered and scattered for all. Kernels whose threads
-/// meet at barriers or use each other's values have none.
-const llvm::Instruction* find_private_search(llvm::Function& thread,
-                                             const llvm::LoopInfo& loops,
+/// and what one of them would have at hand is gathered and scattered for all.
+const llvm::Instruction* find_private_search(const llvm::LoopInfo& loops,
                                              llvm::ScalarEvolution& evolution);
 
 }  // namespace pewter::compiler::spmd

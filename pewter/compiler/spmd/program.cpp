@@ -10,6 +10,7 @@
 #include "pewter/compiler/spmd/load_merging.h"
 #include "pewter/compiler/spmd/lone_lanes.h"
 #include "pewter/compiler/spmd/preparation.h"
+#include "pewter/compiler/spmd/private_filling.h"
 #include "pewter/compiler/spmd/private_memory.h"
 #include "pewter/compiler/spmd/private_search.h"
 #include "pewter/compiler/spmd/row_sums.h"
@@ -43,6 +44,14 @@ llvm::Function* new_program(llvm::Function& thread,
   return program;
 }
 
+/// Whether threads meet at barriers or use each other's values.
+bool needs_others(const llvm::Function& function) {
+  return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+    const DeviceCall call = device_call(instruction);
+    return call.kind == DeviceCall::Kind::GroupBarrier || call.is_cross_lane();
+  });
+}
+
 bool has_barriers(llvm::Function& function) {
   for (const llvm::Instruction& instruction : llvm::instructions(function)) {
     if (device_call(instruction).kind == DeviceCall::Kind::GroupBarrier) {
@@ -52,6 +61,26 @@ bool has_barriers(llvm::Function& function) {
   return false;
 }
 
+/// Refuses what single threads do faster in memory of their own.
+Result<void> check_private_work(llvm::Function& thread,
+                                llvm::FunctionAnalysisManager& analyses,
+                                Lanes lanes) {
+  if (needs_others(thread)) {
+    return {};
+  }
+  const llvm::LoopInfo& loops = analyses.getResult<llvm::LoopAnalysis>(thread);
+  auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(thread);
+  if (const llvm::Instruction* search = find_private_search(loops, evolution)) {
+    return failure(
+        refusal("a search through private memory whose way is each thread's own", *search));
+  }
+  if (const llvm::Instruction* access = find_private_filling(thread, loops, evolution, lanes)) {
+    return failure(refusal(
+        "little but accesses to private memory at places that are each thread's own", *access));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Programs> vectorise(llvm::Function& thread,
@@ -59,11 +88,8 @@ Result<Programs> vectorise(llvm::Function& thread,
                            Lanes lanes,
                            bool with_partial) {
   analyses.invalidate(thread, llvm::PreservedAnalyses::none());
-  if (const llvm::Instruction* search =
-          find_private_search(thread, analyses.getResult<llvm::LoopAnalysis>(thread),
-                              analyses.getResult<llvm::ScalarEvolutionAnalysis>(thread))) {
-    return failure(
-        refusal("a search through private memory whose way is each thread's own", *search));
+  if (auto worthwhile = check_private_work(thread, analyses, lanes); !worthwhile) {
+    return worthwhile.error();
   }
   split_values(thread, analyses);
   unroll_walks(thread, analyses, lanes.width);

@@ -3,7 +3,6 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
-#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -12,6 +11,7 @@
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 
+#include "pewter/compiler/spmd/device_call.h"
 #include "pewter/compiler/spmd/uniformity.h"
 
 namespace pewter::compiler::spmd {
@@ -49,8 +49,7 @@ bool walks_private_memory(const llvm::Loop& loop, llvm::ScalarEvolution& evoluti
   for (const llvm::BasicBlock* block : loop.blocks()) {
     for (const llvm::Instruction& instruction : *block) {
       const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(&instruction);
-      if (address != nullptr &&
-          llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address, 0)) &&
+      if (address != nullptr && is_private_memory(address) &&
           !evolution.isLoopInvariant(
               evolution.getSCEV(const_cast<llvm::GetElementPtrInst*>(address)), &loop)) {
         return true;

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "tests/compiler/spmd/shared_code.h"
 
 // Control flow that differs between the lanes of a program, in every shape that MSL has.
@@ -430,6 +432,36 @@ TEST_CASE("lanes keep what they brought along when ways meet again") {
 
     for (uint i = 0; i < out.size(); ++i) {
       REQUIRE(out[i] == (in[i / 3] <= 1 ? i + 100 : 1));
+    }
+  }
+}
+
+// NaN becomes the lower bound, although its sign was taken away before.
+TEST_CASE("a clamped NaN takes the branch of negative numbers") {
+  const Gpu gpu;
+  for (const std::string type : {"float", "half"}) {
+    const std::string kernel = R"(
+      kernel void f(device const float* in [[buffer(0)]], device uint* out [[buffer(1)]],
+                    uint i [[thread_position_in_grid]]) {
+        T value = clamp(fabs(T(in[i])), T(-4), T(4));
+        for (uint k = 0; k < 3; ++k) {
+          if (signbit(value)) {
+            value = fmin(T(k), T(1));
+            out[i] = k + 1;
+          }
+        }
+      })";
+    const std::string source = kHead + "typedef " + type + " T;\n" + kernel;
+    std::vector<float> in(100, std::numeric_limits<float>::quiet_NaN());
+    for (uint i = 0; i < in.size(); i += 3) {
+      in[i] = static_cast<float>(i) - 50;
+    }
+    std::vector<uint> out(in.size());
+
+    gpu.run(source, "f", {.grid = size(100), .group = size(64)}, in, out);
+
+    for (uint i = 0; i < out.size(); ++i) {
+      REQUIRE_MESSAGE(out[i] == (i % 3 == 0 ? 0 : 1), type, " of thread ", i);
     }
   }
 }

@@ -44,16 +44,18 @@ void check(const std::string& text, const char* name, const Function& function) 
   }
 }
 
-/// Runs `function(data, i)` for each thread, which the compiler leaves to scalar mode.
+/// Runs `function(data, i)` for each thread, which the compiler leaves to scalar mode for a reason.
 template <typename Function>
-void check_alone(const std::string& text, const char* name, const Function& function) {
+void check_alone(const std::string& text,
+                 const char* name,
+                 const Function& function,
+                 const char* reason) {
   CAPTURE(name);
   const std::string source = kHead + text + R"(
     kernel void f(device const uint* data [[buffer(0)]], device uint* out [[buffer(1)]],
                   uint i [[thread_position_in_grid]]) { out[i] = )" +
                              name + "(data, i); }\n";
-  CHECK(test::vectorised(source)->explanation.fallback.find(
-            "a search through private memory whose way is each thread's own") != std::string::npos);
+  CHECK(test::vectorised(source)->explanation.fallback.find(reason) != std::string::npos);
   const std::vector<uint> data = noise(kElements);
   std::vector<uint> out(333);
 
@@ -325,6 +327,24 @@ PEWTER_SHARED(uint, queens, (device const uint* data, uint i), {
   return found;
 })
 
+// Nothing but stores, at distances that are each thread's own.
+PEWTER_SHARED(uint, sieve, (device const uint* data, uint i), {
+  uchar is_crossed[128];
+  for (uint k = 0; k < 128; ++k) {
+    is_crossed[k] = 0;
+  }
+  for (uint p = 2 + (data[i & 1023] & 3); p < 64; ++p) {
+    for (uint m = p + p; m < 128; m += p) {
+      is_crossed[m] = 1;
+    }
+  }
+  uint sum = 0;
+  for (uint k = 0; k < 128; ++k) {
+    sum += k * is_crossed[k];
+  }
+  return sum;
+})
+
 // Lanes stay in the loop around, which goes on for all of them, but few go on in the one inside.
 PEWTER_SHARED(uint, few_go_on_inside, (device const uint* data, uint i), {
   uint sum = 0;
@@ -425,8 +445,14 @@ TEST_CASE("lanes run the rest of a loop alone when few of them run most of what 
 }
 
 TEST_CASE("a search through private memory runs one thread at a time and says so") {
-  check_alone(queens_text, "queens", &queens);
-  check_alone(sorted_middle_text, "sorted_middle", &sorted_middle);
+  const char* reason = "a search through private memory whose way is each thread's own";
+  check_alone(queens_text, "queens", &queens, reason);
+  check_alone(sorted_middle_text, "sorted_middle", &sorted_middle, reason);
+}
+
+TEST_CASE("threads that do little but store to places of their own are left to scalar mode") {
+  check_alone(sieve_text, "sieve", &sieve,
+              "little but accesses to private memory at places that are each thread's own");
 }
 
 TEST_CASE("lanes alone take places in a table, each once") {

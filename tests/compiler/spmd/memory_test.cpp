@@ -174,6 +174,46 @@ TEST_CASE("private arrays are each lane's own, whatever the index and the elemen
   PEWTER_CHECK_SHARED(kNoText, two_dimensions);
 }
 
+// Cleared by words of eight bytes, two elements of a lane would lie beside each other.
+TEST_CASE("an array that begins with zeros lies side by side with those of other lanes") {
+  const Gpu gpu;
+  for (const std::string type : {"uchar", "ushort", "uint", "ulong", "half"}) {
+    for (const unsigned count : {5U, 32U, 300U}) {
+      CAPTURE(type);
+      CAPTURE(count);
+      const std::string source =
+          kHead + "typedef " + type + " T;\nconstant uint kCount = " + std::to_string(count) + R"(;
+        kernel void f(device const uint* in [[buffer(0)]], device uint* out [[buffer(1)]],
+                      uint i [[thread_position_in_grid]]) {
+          T values[kCount] = {};
+          const uint x = in[i];
+          for (uint k = x % 3; k < kCount; ++k) {
+            if ((x >> (k & 31)) & 1) values[k] = T(k & 63);
+          }
+          uint sum = 0;
+          for (uint k = 0; k < kCount; ++k) sum = sum * 3 + uint(values[k]);
+          out[i] = sum;
+        })";
+      const auto explanation = test::vectorised(source)->explanation;
+      CHECK(explanation.fallback.empty());
+      CHECK(explanation.strided_accesses == 0);
+      const std::vector<uint> in = test::noise(130);
+      std::vector<uint> out(in.size());
+
+      gpu.run(source, "f", {.grid = size(130), .group = size(100)}, in, out);
+
+      for (uint i = 0; i < out.size(); ++i) {
+        uint sum = 0;
+        for (uint k = 0; k < count; ++k) {
+          const bool is_set = k >= in[i] % 3 && ((in[i] >> (k & 31)) & 1) != 0;
+          sum = sum * 3 + (is_set ? k & 63 : 0);
+        }
+        REQUIRE_MESSAGE(out[i] == sum, "thread ", i);
+      }
+    }
+  }
+}
+
 TEST_CASE("private structures keep members of different sizes apart") {
   PEWTER_CHECK_SHARED(kRecordText, structure);
   PEWTER_CHECK_SHARED(kRecordText, array_of_structures);
