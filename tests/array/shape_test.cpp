@@ -401,13 +401,31 @@ TEST_CASE("axes that together are too long for a kernel are not joined") {
   CHECK(iteration.strides(0).strides[1] == kColumns);
 }
 
-TEST_CASE("an axis that is too long for a kernel is refused with its shape") {
-  constexpr std::int64_t kLength = std::int64_t{1} << 32U;
+TEST_CASE("an axis that is too long for a kernel becomes two") {
+  constexpr std::int64_t kLength = std::int64_t{3} << 32U;
+  const array x = broadcast_to(zeros({1, kLength}, Dtype::Bool), {2, kLength});
+  const array y = broadcast_to(zeros({2, 1}, Dtype::Bool), {2, kLength});
+  evaluation::Iteration iteration;
+  graph::Node* const inputs[] = {x.node_pointer().get(), y.node_pointer().get()};
+  iteration.plan(x.shape(), x.size(), inputs);
+  REQUIRE(iteration.arguments().axis_count == 3);
+  CHECK(iteration.arguments().lengths[0] == kLength / 4);
+  CHECK(iteration.arguments().lengths[1] == 4);
+  CHECK(iteration.arguments().lengths[2] == 2);
+  const fusion::GridStrides of_x = iteration.strides(0);
+  CHECK(std::vector(of_x.strides, of_x.strides + 3) ==
+        std::vector<std::int64_t>{1, kLength / 4, 0});
+  const fusion::GridStrides of_y = iteration.strides(1);
+  CHECK(std::vector(of_y.strides, of_y.strides + 3) == std::vector<std::int64_t>{0, 0, 1});
+}
+
+TEST_CASE("an axis that is too long for a kernel and has a prime length is refused") {
+  constexpr std::int64_t kLength = (std::int64_t{1} << 32U) + 15;
   const array x = broadcast_to(zeros({1, kLength}, Dtype::Bool), {2, kLength});
   evaluation::Iteration iteration;
   graph::Node* const inputs[] = {x.node_pointer().get()};
   CHECK_THROWS_WITH_AS(iteration.plan(x.shape(), x.size(), inputs),
-                       "[eval] the shape [2, 4294967296] has an axis of 4294967296 elements; "
-                       "kernels run over up to 4294966271",
+                       "[eval] the shape [2, 4294967311] has an axis of 4294967311 elements, which "
+                       "cannot be cut into equal parts; kernels run over up to 4294966271",
                        std::invalid_argument);
 }

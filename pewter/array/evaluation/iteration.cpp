@@ -16,6 +16,8 @@ namespace {
 
 // Shorter last axes leave too many lanes of a simdgroup without work.
 constexpr std::uint32_t kShortAxis = 32;
+// Equal parts that an axis is cut into, at most, when it is too long for a kernel.
+constexpr std::int64_t kMaxParts = 65536;
 
 }  // namespace
 
@@ -104,6 +106,7 @@ void Iteration::join(const Shape& shape, const char* origin) {
     lengths.push_back(length);
     ++count;
   }
+  count = cut_long_axes(shape, lengths, origin);
   if (count > fusion::kMaxAxes) {
     throw std::invalid_argument(
         fmt::format("[{}] the shape {} has {} axes that cannot be joined; {} are possible", origin,
@@ -111,14 +114,37 @@ void Iteration::join(const Shape& shape, const char* origin) {
   }
   std::fill(std::begin(arguments_.lengths), std::end(arguments_.lengths), 1U);
   for (std::size_t axis = 0; axis < count; ++axis) {
-    if (lengths[axis] > graph::kMaxThreads) {
-      throw std::invalid_argument(
-          fmt::format("[{}] the shape {} has an axis of {} elements; kernels run over up to {}",
-                      origin, graph::to_text(shape), lengths[axis], graph::kMaxThreads));
-    }
     arguments_.lengths[axis] = static_cast<std::uint32_t>(lengths[axis]);
   }
   arguments_.axis_count = static_cast<std::uint32_t>(count);
+}
+
+std::size_t Iteration::cut_long_axes(const Shape& shape,
+                                     std::vector<std::int64_t>& lengths,
+                                     const char* origin) {
+  for (std::size_t axis = 0; axis < lengths.size(); ++axis) {
+    const std::int64_t length = lengths[axis];
+    if (length <= graph::kMaxThreads) {
+      continue;
+    }
+    std::int64_t parts = (length + graph::kMaxThreads - 1) / graph::kMaxThreads;
+    while (parts <= kMaxParts && length % parts != 0) {
+      ++parts;
+    }
+    if (parts > kMaxParts) {
+      throw std::invalid_argument(fmt::format(
+          "[{}] the shape {} has an axis of {} elements, which cannot be cut into equal "
+          "parts; kernels run over up to {}",
+          origin, graph::to_text(shape), length, graph::kMaxThreads));
+    }
+    lengths[axis] = length / parts;
+    const auto next = static_cast<std::ptrdiff_t>(axis) + 1;
+    lengths.insert(lengths.begin() + next, parts);
+    for (std::size_t i = 0; i < input_count_; ++i) {
+      strides_[i].insert(strides_[i].begin() + next, strides_[i][axis] * lengths[axis]);
+    }
+  }
+  return lengths.size();
 }
 
 void Iteration::generalize(std::size_t size) {

@@ -37,6 +37,10 @@ class Iteration {
 
  private:
   void join(const Shape& shape, const char* origin);
+  /// Makes two axes of one that has more elements than kernels count. Returns how many there are.
+  std::size_t cut_long_axes(const Shape& shape,
+                            std::vector<std::int64_t>& lengths,
+                            const char* origin);
 
   fusion::Layout layout_ = fusion::Layout::Linear;
   fusion::GridArguments arguments_ = {};
