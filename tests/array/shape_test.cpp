@@ -419,7 +419,7 @@ TEST_CASE("an axis that is too long for a kernel becomes two") {
   CHECK(std::vector(of_y.strides, of_y.strides + 3) == std::vector<std::int64_t>{0, 0, 1});
 }
 
-TEST_CASE("an axis that is too long for a kernel and has a prime length is refused") {
+TEST_CASE("an axis that is too long for a kernel and cannot be cut is refused") {
   constexpr std::int64_t kLength = (std::int64_t{1} << 32U) + 15;
   const array x = broadcast_to(zeros({1, kLength}, Dtype::Bool), {2, kLength});
   evaluation::Iteration iteration;
