@@ -1,8 +1,6 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
-#include <cstdint>
 
 namespace pewter {
 
@@ -33,29 +31,6 @@ bool spin_until(Condition condition, std::chrono::microseconds time = kSpinTime)
     }
   } while (std::chrono::steady_clock::now() < end);
   return condition();
-}
-
-/// How often threads were asked to make room.
-inline constinit std::atomic<std::uint32_t> room_requests = 0;
-
-/// Asks threads that are idle to leave their cores to others of the process.
-inline void request_room() {
-  room_requests.fetch_add(1);
-}
-
-/// Waits for `condition` without sleeping, as idle threads do: they give up early when another
-/// thread needs the core. Returns whether the condition has come true in time.
-template <typename Condition>
-bool spin_idly_until(Condition condition, std::chrono::microseconds time = kSpinTime) {
-  const std::uint32_t seen = room_requests.load(std::memory_order_relaxed);
-  bool is_true = false;
-  spin_until(
-      [&] {
-        is_true = condition();
-        return is_true || room_requests.load(std::memory_order_relaxed) != seen;
-      },
-      time);
-  return is_true;
 }
 
 }  // namespace pewter

@@ -164,9 +164,6 @@ void WorkerPool::add(Job& job, std::uint32_t max_helpers) {
 }
 
 void WorkerPool::wake(std::uint32_t count) {
-  if (is_expecting_.load(std::memory_order_relaxed) && is_expecting_.exchange(false)) {
-    request_room();
-  }
   const std::uint32_t sleeping = sleeping_.load();
   if (count >= sleeping && sleeping > 1) {
     epoch_.notify_all();
@@ -178,7 +175,6 @@ void WorkerPool::wake(std::uint32_t count) {
 }
 
 void WorkerPool::rouse() {
-  is_expecting_.store(true, std::memory_order_relaxed);
   if (sleeping_.load() > 0) {
     epoch_.fetch_add(1);
     epoch_.notify_all();
@@ -251,7 +247,7 @@ void WorkerPool::work(std::uint32_t index) {
 
 bool WorkerPool::spin(std::uint32_t seen_epoch) {
   spinning_.fetch_add(1);
-  const bool changed = spin_idly_until([&] { return epoch_.load() != seen_epoch; });
+  const bool changed = spin_until([&] { return epoch_.load() != seen_epoch; });
   spinning_.fetch_sub(1);
   return changed;
 }

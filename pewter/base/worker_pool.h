@@ -75,8 +75,7 @@ class WorkerPool {
   /// work are left.
   void wake(std::uint32_t count);
 
-  /// Wakes sleeping workers for work that is about to come; they fall asleep again without it. When
-  /// it comes, idle workers of other pools make room for them.
+  /// Wakes sleeping workers for work that is about to come; they fall asleep again without it.
   void rouse();
 
   /// Withdraws `job` and waits until no worker is inside it.
@@ -130,8 +129,6 @@ class WorkerPool {
   std::atomic<std::uint32_t> spinning_ = 0;
   std::atomic<std::uint32_t> sleeping_ = 0;
   std::atomic<bool> stopping_ = false;
-  // Whether workers were roused for work that has not come yet.
-  std::atomic<bool> is_expecting_ = false;
 
   // A bit for each slot: taken by an owner; holds a job for workers.
   alignas(64) std::atomic<std::uint64_t> taken_ = 0;

@@ -4,14 +4,10 @@
 #include <sched.h>
 
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <set>
-#include <thread>
 #include <vector>
-
-#include "pewter/base/spin.h"
 
 namespace pewter {
 namespace {
@@ -209,38 +205,6 @@ TEST_CASE("a task can wait until the last helper has left a job") {
 
     CHECK(pool.try_remove(gate));
   }
-}
-
-TEST_CASE("idle threads stop spinning when a pool that was roused gets its work") {
-  WorkerPool pool(1);
-  std::atomic<bool> has_begun = false;
-  std::atomic<bool> is_over = false;
-  std::thread idle([&] {
-    const auto never = [&] {
-      has_begun.store(true);
-      return false;
-    };
-    CHECK_FALSE(spin_idly_until(never, std::chrono::hours(1)));
-    is_over.store(true);
-  });
-  while (!has_begun.load()) {
-    std::this_thread::yield();
-  }
-  Pieces pieces(10);
-  pool.add(pieces, 1);
-  pool.wake(1);
-  pool.remove(pieces);
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  CHECK_FALSE(is_over.load());
-
-  pool.rouse();
-  Pieces expected(10);
-  pool.add(expected, 1);
-  pool.wake(1);
-  pool.remove(expected);
-
-  idle.join();
-  CHECK(is_over.load());
 }
 
 #if defined(__linux__)

@@ -71,7 +71,7 @@ struct CallbackThread::State : std::enable_shared_from_this<State> {
   void wait(std::unique_lock<std::mutex>& lock) {
     const std::uint32_t seen = wakes.load(std::memory_order_relaxed);
     lock.unlock();
-    if (!spin_idly_until([&] { return wakes.load(std::memory_order_relaxed) != seen; })) {
+    if (!spin_until([&] { return wakes.load(std::memory_order_relaxed) != seen; })) {
       wakes.wait(seen);
     }
     lock.lock();
