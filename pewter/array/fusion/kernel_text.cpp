@@ -295,16 +295,17 @@ class Writer {
     line("  const uint row = group / arguments.parts;");
     line("  const uint part = group - row * arguments.parts;");
     line("  const uint first = part * arguments.part_length;");
-    line("  const uint end = min(first + arguments.part_length, arguments.reduced);");
+    line("  const long end = min(first + arguments.part_length, arguments.reduced);");
     write_row_pointers("row");
     for (int chain = 0; chain < 4; ++chain) {
       line("  {} sum{} = {};", type, chain, start);
     }
-    line("  uint base = first;");
+    // Of 64 bits: where 32 may wrap, the chains cannot share an address.
+    line("  long base = first;");
     line("  for (; base + 128 <= end; base += 128) {{");
     for (int chain = 0; chain < 4; ++chain) {
       line("    {{");
-      line("      const uint x = base + {} + lane;", 32 * chain);
+      line("      const long x = base + {} + lane;", 32 * chain);
       write_steps("      ");
       line("      sum{} = {};", chain,
            combination(structure_.reduction, fmt::format("sum{}", chain), element()));
@@ -312,7 +313,7 @@ class Writer {
     }
     line("  }}");
     line("  for (; base < end; base += 32) {{");
-    line("    const uint x = base + lane;");
+    line("    const long x = base + lane;");
     line("    if (x < end) {{");
     write_steps("      ");
     line("      sum0 = {};", combination(structure_.reduction, "sum0", element()));
