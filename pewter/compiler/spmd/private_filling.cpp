@@ -30,13 +30,19 @@ bool drives_loop(const llvm::Instruction& instruction, const llvm::Loop& loop) {
           }));
 }
 
-/// Of a loop without branches, which goes on as often as is known before; nothing for any other.
+/// Of a loop without branches, which goes on as often as is known before, and long enough for its
+/// end, which a single thread guesses wrong, to make no difference; nothing for any other.
 Work work_of(const llvm::Loop& loop,
              const Uniformity& uniformity,
              llvm::ScalarEvolution& evolution) {
+  constexpr unsigned kLong = 32;
   Work work;
   if (loop.getNumBlocks() != 1 ||
       llvm::isa<llvm::SCEVCouldNotCompute>(evolution.getBackedgeTakenCount(&loop))) {
+    return {};
+  }
+  if (const unsigned most = evolution.getSmallConstantMaxTripCount(&loop);
+      most != 0 && most < kLong) {
     return {};
   }
   for (const llvm::Instruction& instruction : *loop.getHeader()) {
