@@ -26,6 +26,8 @@
 #include "llvm/Transforms/Utils/LowerSwitch.h"
 #include "llvm/Transforms/Utils/UnifyFunctionExitNodes.h"
 
+#include "pewter/compiler/spmd/private_memory.h"
+
 namespace pewter::compiler::spmd {
 namespace {
 
@@ -53,17 +55,10 @@ unsigned accessed_unit(llvm::Value* pointer) {
   }
   const llvm::DataLayout& layout = variable->getDataLayout();
   std::uint64_t largest = 0;
-  llvm::SmallVector<llvm::Instruction*> addresses{variable};
-  while (!addresses.empty()) {
-    for (llvm::User* user : addresses.pop_back_val()->users()) {
-      auto* instruction = llvm::cast<llvm::Instruction>(user);
-      if (llvm::isa<llvm::GetElementPtrInst>(instruction)) {
-        addresses.push_back(instruction);
-      } else if (llvm::isa<llvm::LoadInst, llvm::StoreInst>(instruction)) {
-        const llvm::Type* element = llvm::getLoadStoreType(instruction)->getScalarType();
-        largest = std::max(
-            largest, layout.getTypeStoreSize(const_cast<llvm::Type*>(element)).getFixedValue());
-      }
+  for (llvm::Instruction* instruction : uses_of(*variable)) {
+    if (llvm::isa<llvm::LoadInst, llvm::StoreInst>(instruction)) {
+      llvm::Type* element = llvm::getLoadStoreType(instruction)->getScalarType();
+      largest = std::max(largest, layout.getTypeStoreSize(element).getFixedValue());
     }
   }
   return largest == 0 || largest >= kMaxUnit ? kMaxUnit

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "llvm/Analysis/Utils/Local.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -24,32 +25,25 @@ struct Accesses {
 Accesses find_accesses(llvm::AllocaInst& variable, const llvm::DataLayout& layout) {
   Accesses found;
   found.unit = 1;
-  std::vector<llvm::Instruction*> addresses{&variable};
   std::vector<llvm::Instruction*> markers;
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
-    for (llvm::User* user : addresses[i]->users()) {
-      auto* instruction = llvm::cast<llvm::Instruction>(user);
-      if (llvm::isa<llvm::GetElementPtrInst>(instruction)) {
-        addresses.push_back(instruction);
-        continue;
-      }
-      if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(instruction);
-          intrinsic != nullptr && intrinsic->isLifetimeStartOrEnd()) {
-        markers.push_back(intrinsic);
-        continue;
-      }
-      std::uint64_t size = 0;
-      if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction)) {
-        size = layout.getTypeStoreSize(load->getType());
-      } else if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(instruction);
-                 store != nullptr && store->getValueOperand() != addresses[i]) {
-        size = layout.getTypeStoreSize(store->getValueOperand()->getType());
-      }
-      const bool fits = size != 0 && size <= kLargestUnit && llvm::isPowerOf2_64(size) &&
-                        llvm::getLoadStoreAlignment(instruction).value() % size == 0;
-      found.unit = fits && found.unit != 0 ? std::max(found.unit, size) : 0;
-      found.instructions.push_back(instruction);
+  for (llvm::Instruction* instruction : uses_of(variable)) {
+    if (auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(instruction);
+        intrinsic != nullptr && intrinsic->isLifetimeStartOrEnd()) {
+      markers.push_back(intrinsic);
+      continue;
     }
+    std::uint64_t size = 0;
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(instruction)) {
+      size = layout.getTypeStoreSize(load->getType());
+    } else if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(instruction);
+               store != nullptr &&
+               llvm::getUnderlyingObject(store->getValueOperand(), 0) != &variable) {
+      size = layout.getTypeStoreSize(store->getValueOperand()->getType());
+    }
+    const bool fits = size != 0 && size <= kLargestUnit && llvm::isPowerOf2_64(size) &&
+                      llvm::getLoadStoreAlignment(instruction).value() % size == 0;
+    found.unit = fits && found.unit != 0 ? std::max(found.unit, size) : 0;
+    found.instructions.push_back(instruction);
   }
   for (llvm::Instruction* marker : markers) {
     marker->eraseFromParent();
@@ -84,6 +78,18 @@ void redirect(llvm::Instruction& access,
 }
 
 }  // namespace
+
+llvm::SmallVector<llvm::Instruction*, 16> uses_of(llvm::AllocaInst& variable) {
+  llvm::SmallVector<llvm::Instruction*, 16> uses;
+  llvm::SmallVector<llvm::Instruction*, 16> addresses{&variable};
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    for (llvm::User* user : addresses[i]->users()) {
+      auto* instruction = llvm::cast<llvm::Instruction>(user);
+      (llvm::isa<llvm::GetElementPtrInst>(instruction) ? addresses : uses).push_back(instruction);
+    }
+  }
+  return uses;
+}
 
 void widen_private_memory(llvm::Function& function, unsigned width) {
   const llvm::DataLayout& layout = function.getDataLayout();

@@ -1,8 +1,13 @@
 #pragma once
 
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/Instructions.h"
 
 namespace pewter::compiler::spmd {
+
+/// What uses a variable in memory, by whatever offset from its address.
+llvm::SmallVector<llvm::Instruction*, 16> uses_of(llvm::AllocaInst& variable);
 
 /// Gives each lane its own copy of the function's variables in memory.
 ///

@@ -65,7 +65,10 @@ bool has_barriers(llvm::Function& function) {
 Result<void> check_private_work(llvm::Function& thread,
                                 llvm::FunctionAnalysisManager& analyses,
                                 Lanes lanes) {
-  if (needs_others(thread)) {
+  const bool has_memory = llvm::any_of(llvm::instructions(thread), [](const auto& instruction) {
+    return llvm::isa<llvm::AllocaInst>(instruction);
+  });
+  if (!has_memory || needs_others(thread)) {
     return {};
   }
   const llvm::LoopInfo& loops = analyses.getResult<llvm::LoopAnalysis>(thread);
