@@ -27,6 +27,7 @@
 #include "pewter/compiler/codegen/streaming.h"
 #include "pewter/compiler/codegen/thread_values.h"
 #include "pewter/compiler/codegen/threadgroup_memory.h"
+#include "pewter/compiler/spmd/fused_products.h"
 #include "pewter/compiler/spmd/gather_lowering.h"
 #include "pewter/compiler/spmd/group_entry.h"
 #include "pewter/compiler/spmd/group_memory.h"
@@ -184,12 +185,22 @@ void describe_convergence(const llvm::Module& module, KernelCode& code) {
   code.uses_atomics = uses_atomics(module);
 }
 
+/// Leaves nothing of how numbers are computed to LLVM, but for a function that does so itself.
+void drop_freedoms(llvm::Module& module, const llvm::Function* except = nullptr) {
+  for (llvm::Function& function : module) {
+    if (&function != except) {
+      spmd::drop_freedoms(function);
+    }
+  }
+}
+
 /// One thread at a time.
 Result<KernelCode> compile_scalar(llvm::Module& module,
                                   const KernelPlan& plan,
                                   llvm::TargetMachine& machine,
                                   Optimiser& optimiser,
                                   KernelCode code) {
+  drop_freedoms(module);
   bound_private_arrays(*module.getFunction(kThreadFunction));
   drop_streaming(module);
   optimiser.optimise(module);
@@ -268,6 +279,7 @@ Result<KernelCode> compile_programs(llvm::Module& module,
                                     llvm::TargetMachine& machine,
                                     Optimiser& optimiser,
                                     KernelCode code) {
+  drop_freedoms(module, module.getFunction(kThreadFunction));
   spmd::mark_private_walks(*module.getFunction(kThreadFunction), optimiser.functions());
   bound_private_arrays(*module.getFunction(kThreadFunction));
   optimiser.simplify(module);
@@ -418,6 +430,8 @@ Result<KernelCode> compile_kernel(llvm::Module& module, const KernelPlan& plan) 
         fmt::format("kernel '{}' declares {} bytes of threadgroup memory, the limit is {}",
                     plan.name, code.threadgroup_bytes, abi::kMaxThreadgroupMemory));
   }
+  optimiser.settle_arithmetic(module);
+  show(module, "settling arithmetic");
   if (plan.mode != ExecutionMode::Spmd) {
     return compile_scalar(module, plan, **machine, optimiser, std::move(code));
   }

@@ -8,6 +8,7 @@
 #include "llvm/Transforms/IPO/GlobalOpt.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/BDCE.h"
 #include "llvm/Transforms/Scalar/DeadStoreElimination.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -19,6 +20,7 @@
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/Reassociate.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Scalar/TailRecursionElimination.h"
@@ -26,6 +28,7 @@
 
 #include "pewter/compiler/codegen/entry_point.h"
 #include "pewter/compiler/codegen/extrema.h"
+#include "pewter/compiler/codegen/settled_arithmetic.h"
 
 namespace pewter::compiler::codegen {
 namespace {
@@ -111,6 +114,25 @@ void Optimiser::evaluate_initialisers(llvm::Module& module) {
   passes.addPass(llvm::GlobalOptPass());
   passes.addPass(llvm::GlobalDCEPass());
   run(passes, module);
+}
+
+void Optimiser::settle_arithmetic(llvm::Module& module) {
+  llvm::FunctionPassManager passes;
+  // Values that only go round loops look as if somebody needed them.
+  passes.addPass(llvm::ADCEPass());
+  passes.addPass(llvm::InstCombinePass());
+  // Divisions by what a loop does not change become one reciprocal.
+  passes.addPass(llvm::LoopSimplifyPass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), true));
+  passes.addPass(llvm::ReassociatePass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(SettleArithmetic());
+  for (llvm::Function& function : module) {
+    if (has_freedoms(function)) {
+      passes.run(function, functions_);
+    }
+  }
 }
 
 void Optimiser::optimise(llvm::Module& module) {

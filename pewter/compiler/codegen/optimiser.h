@@ -23,6 +23,9 @@ class Optimiser {
   /// Evaluates initialisers of `constant` variables that depend on function constants.
   void evaluate_initialisers(llvm::Module& module);
 
+  /// Uses up the freedoms of fast and relaxed math, for all modes alike.
+  void settle_arithmetic(llvm::Module& module);
+
   /// Scalar mode, the thread function: everything but vectors.
   void optimise(llvm::Module& module);
 

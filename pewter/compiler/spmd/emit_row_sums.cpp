@@ -128,8 +128,6 @@ void Emitter::emit_row_sum(llvm::CallInst& call) {
           emit_row(call, chunk, values,
                    lanes != nullptr ? builder_.CreateExtractElement(lanes, lane) : nullptr));
     }
-    llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
-    builder_.setFastMathFlags(call.getFastMathFlags());
     result.push_back(fold_rows(std::move(rows)));
   }
   define_vector(&call, std::move(result));

@@ -5,6 +5,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include "pewter/base/kernel_abi.h"
+#include "pewter/compiler/spmd/fused_products.h"
 #include "pewter/compiler/spmd/instruction_order.h"
 
 namespace pewter::compiler::spmd {
@@ -162,8 +163,9 @@ bool Emitter::is_cheap_to_run(const llvm::BasicBlock* block) const {
     if (llvm::isa<llvm::PHINode>(instruction) || instruction.isTerminator()) {
       continue;
     }
-    if (instruction.mayReadOrWriteMemory() || llvm::isa<llvm::CallBase>(instruction) ||
-        instruction.isIntDivRem() || ++count > kFreeInstructions) {
+    const bool is_call = llvm::isa<llvm::CallBase>(instruction) && !is_fused_product(&instruction);
+    if (instruction.mayReadOrWriteMemory() || is_call || instruction.isIntDivRem() ||
+        ++count > kFreeInstructions) {
       return false;
     }
   }

@@ -8,8 +8,10 @@
 
 #include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 #include "pewter/compiler/spmd/address.h"
+#include "pewter/compiler/spmd/fused_products.h"
 #include "pewter/compiler/spmd/shape_analysis.h"
 
 namespace pewter::compiler::spmd {
@@ -46,11 +48,16 @@ bool may_reassociate(const llvm::Value* value) {
          sum->getType()->isFloatTy() && sum->hasAllowReassoc();
 }
 
+bool is_fused_sum(const llvm::Instruction& instruction) {
+  return is_fused_product(&instruction) && instruction.getType()->isFloatTy() &&
+         instruction.hasAllowReassoc();
+}
+
 /// Whether there is a sum long enough for a row, before anything is analysed for it.
 bool may_have_rows(const llvm::Function& function) {
   return llvm::any_of(function, [](const llvm::BasicBlock& block) {
     return llvm::count_if(block, [](const llvm::Instruction& instruction) {
-             return may_reassociate(&instruction);
+             return may_reassociate(&instruction) || is_fused_sum(instruction);
            }) >= static_cast<std::ptrdiff_t>(kShortRow) - 1;
   });
 }
@@ -85,6 +92,7 @@ class RowSums {
     for (llvm::BinaryOperator* sum : sums) {
       extract(*sum);
     }
+    llvm::RecursivelyDeleteTriviallyDeadInstructions(replaced_);
   }
 
  private:
@@ -256,6 +264,7 @@ class RowSums {
   llvm::ScalarEvolution& evolution_;
   const ShapeAnalysis& shapes_;
   std::map<const llvm::Instruction*, const llvm::Instruction*> last_writes_;
+  llvm::SmallVector<llvm::WeakTrackingVH, 4> replaced_;
   /// What writes to memory last before the sum.
   const llvm::Instruction* first_free_ = nullptr;
 };
@@ -271,7 +280,6 @@ class RowFunction {
     body_.SetInsertPoint(draft_);
     body_.setFastMathFlags(flags);
     module_ = &module;
-    flags_ = flags;
   }
 
   llvm::IRBuilder<>& body() { return body_; }
@@ -335,15 +343,15 @@ class RowFunction {
     function->setDoesNotThrow();
     function->setOnlyReadsMemory();
     draft_->insertInto(function);
+    fuse_products(*function);
+    drop_freedoms(*function);
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       llvm::Instruction* stand_in = parameters_[i].second;
       stand_in->replaceAllUsesWith(function->getArg(static_cast<unsigned>(i)));
       stand_in->eraseFromParent();
     }
     llvm::IRBuilder<> builder(&before);
-    llvm::CallInst* made = builder.CreateCall(function, arguments);
-    made->setFastMathFlags(flags_);
-    return made;
+    return builder.CreateCall(function, arguments);
   }
 
  private:
@@ -363,7 +371,6 @@ class RowFunction {
   llvm::IRBuilder<> body_;
   llvm::Module* module_ = nullptr;
   llvm::BasicBlock* draft_ = nullptr;
-  llvm::FastMathFlags flags_;
   std::vector<std::pair<llvm::Value*, llvm::Instruction*>> parameters_;
   std::map<llvm::Value*, llvm::Value*> splats_;
   std::map<std::tuple<const llvm::SCEV*, std::int64_t, llvm::Type*>, llvm::Value*> loads_;
@@ -427,6 +434,7 @@ void RowSums::replace(llvm::BinaryOperator& sum,
     }
   }
   sum.replaceAllUsesWith(result);
+  replaced_.emplace_back(&sum);
 }
 
 }  // namespace
@@ -440,8 +448,10 @@ void extract_row_sums(llvm::Function& thread,
                       llvm::FunctionAnalysisManager& analyses,
                       unsigned width) {
   if (!may_have_rows(thread)) {
+    drop_freedoms(thread);
     return;
   }
+  split_products(thread);
   analyses.invalidate(thread, llvm::PreservedAnalyses::none());
   auto& evolution = analyses.getResult<llvm::ScalarEvolutionAnalysis>(thread);
   const Uniformity uniformity(thread, width);
@@ -450,6 +460,8 @@ void extract_row_sums(llvm::Function& thread,
   for (llvm::BasicBlock& block : thread) {
     RowSums(block, evolution, shapes).run();
   }
+  fuse_products(thread);
+  drop_freedoms(thread);
 }
 
 }  // namespace pewter::compiler::spmd

@@ -13,6 +13,7 @@
 
 #include "pewter/base/kernel_abi.h"
 #include "pewter/compiler/spmd/device_call.h"
+#include "pewter/compiler/spmd/fused_products.h"
 #include "pewter/compiler/spmd/uniformity.h"
 
 namespace pewter::compiler::spmd {
@@ -58,6 +59,14 @@ unsigned kept_values(const llvm::Loop& loop, const Uniformity& uniformity) {
   return count;
 }
 
+unsigned operation_count(const llvm::Instruction& instruction) {
+  constexpr unsigned kProductAndSum = 2;
+  if (is_fused_product(&instruction)) {
+    return kProductAndSum;
+  }
+  return instruction.getType()->isFPOrFPVectorTy() && instruction.isBinaryOp() ? 1 : 0;
+}
+
 /// Whether each iteration of a loop waits for memory of its own, beside which an access to the
 /// stack costs nothing. One that also waits for other threads does so to compute with what they
 /// brought, if it computes much.
@@ -73,7 +82,7 @@ bool streams(const llvm::Loop& loop, const Uniformity& uniformity) {
           !is_threadgroup_memory(pointer)) {
         ++accesses;
       }
-      operations += instruction.getType()->isFPOrFPVectorTy() && instruction.isBinaryOp() ? 1 : 0;
+      operations += operation_count(instruction);
       has_barrier |= device_call(instruction).kind == DeviceCall::Kind::GroupBarrier;
     }
   }

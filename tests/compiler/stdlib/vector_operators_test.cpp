@@ -53,7 +53,10 @@ void check_types(const std::string& functions, const Types& types) {
     }
     source += "}\n";
   }
-  const auto library = gpu.library(source);
+  // Fast math may divide a vector by one number in another way than each element.
+  const auto options = NS::TransferPtr(MTL::CompileOptions::alloc()->init());
+  options->setMathMode(MTL::MathModeSafe);
+  const auto library = gpu.library(source, options.get());
   for (const char* type : types) {
     std::vector<std::uint32_t> out(3);
 
