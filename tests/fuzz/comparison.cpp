@@ -1,7 +1,6 @@
 #include "tests/fuzz/comparison.h"
 
 #include <bit>
-#include <cmath>
 #include <cstring>
 
 #include <fmt/core.h>
@@ -28,26 +27,8 @@ bool is_nan(std::uint64_t bits, Scalar scalar) {
   }
 }
 
-bool is_close(std::uint64_t first, std::uint64_t second) {
-  const float a = std::bit_cast<float>(static_cast<std::uint32_t>(first));
-  const float b = std::bit_cast<float>(static_cast<std::uint32_t>(second));
-  if (std::isinf(a) || std::isinf(b)) {
-    return a == b;
-  }
-  int exponent = 0;
-  std::frexp(std::max(std::fabs(a), std::fabs(b)), &exponent);
-  const double unit = std::ldexp(1.0, std::max(exponent - 24, -149));
-  // sin and cos near their zeros, and log near 1, are bounded in absolute terms.
-  return std::fabs(static_cast<double>(a) - static_cast<double>(b)) <=
-         std::max(kApproximateUlps * unit, 0x1p-20);
-}
-
-bool is_equal(std::uint64_t first, std::uint64_t second, const Buffer& buffer) {
-  if (first == second || (is_nan(first, buffer.element) && is_nan(second, buffer.element))) {
-    return true;
-  }
-  return buffer.kind == BufferKind::Approximate && !is_nan(first, buffer.element) &&
-         !is_nan(second, buffer.element) && is_close(first, second);
+bool is_equal(std::uint64_t first, std::uint64_t second, Scalar scalar) {
+  return first == second || (is_nan(first, scalar) && is_nan(second, scalar));
 }
 
 std::string show(std::uint64_t bits, Scalar scalar) {
@@ -71,7 +52,7 @@ Difference compare(const Program& program,
     for (std::size_t at = 0; at < expected.contents[i].size() / size; ++at) {
       const std::uint64_t wanted = element(expected.contents[i], at, size);
       const std::uint64_t got = element(actual.contents[i], at, size);
-      if (is_equal(wanted, got, buffer)) {
+      if (is_equal(wanted, got, buffer.element)) {
         continue;
       }
       if (difference.count++ < max_lines) {

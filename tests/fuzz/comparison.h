@@ -8,10 +8,6 @@
 
 namespace pewter::fuzz {
 
-/// How far results of a mathematical function may lie apart, in units of the last place of float:
-/// each implementation keeps to MSL's bound, which is 16 for pow and at most 6 for the others.
-inline constexpr double kApproximateUlps = 32;
-
 /// Elements that differ between two runs of a program.
 struct Difference {
   std::size_t count = 0;

@@ -83,6 +83,7 @@ void show(const Program& program) {
   std::fputs(program.source().c_str(), stdout);
   fmt::print("// grid {} x {} x {} in groups of {} x {} x {}\n", program.grid.x, program.grid.y,
              program.grid.z, program.group.x, program.group.y, program.group.z);
+  fmt::print("// {} math\n", program.is_fast_math ? "fast" : "safe");
   fmt::print("// function constants: {}\n", fmt::join(program.constants, ", "));
   for (const pewter::fuzz::Buffer& buffer : program.buffers) {
     if (buffer.kind == pewter::fuzz::BufferKind::Parameters) {

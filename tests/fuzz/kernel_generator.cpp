@@ -22,7 +22,10 @@ Statement line(std::string text) {
 
 class KernelGenerator {
  public:
-  explicit KernelGenerator(std::uint64_t seed) : random_(seed) { program_.seed = seed; }
+  explicit KernelGenerator(std::uint64_t seed) : random_(seed) {
+    program_.seed = seed;
+    program_.is_fast_math = seed % 2 == 1;
+  }
 
   Program make() {
     choose_features();
@@ -311,7 +314,7 @@ void KernelGenerator::add_buffers() {
     arrays_.push_back({before, ")]", {scalar, 1}, kOwnSlots, true, false});
   }
   if (scope_.features.mathematics) {
-    add_buffer(BufferKind::Approximate, "out_math", Scalar::Float, threads() * kOwnSlots);
+    add_buffer(BufferKind::Output, "out_math", Scalar::Float, threads() * kOwnSlots);
   }
   if (scope_.features.atomics) {
     add_buffer(BufferKind::Output, "counters", Scalar::UInt, 64);

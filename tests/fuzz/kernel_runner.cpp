@@ -102,8 +102,9 @@ std::vector<std::byte> initial_content(const Program& program, std::size_t index
 
 KernelRunner::KernelRunner(const Program& program) : program_(program) {
   compiler::LibraryOptions options;
-  options.math_mode = compiler::MathMode::Safe;
-  options.math_functions = compiler::MathFunctions::Precise;
+  options.math_mode = program.is_fast_math ? compiler::MathMode::Fast : compiler::MathMode::Safe;
+  options.math_functions =
+      program.is_fast_math ? compiler::MathFunctions::Fast : compiler::MathFunctions::Precise;
   auto library = compiler::open_library(program.source(), options);
   if (library) {
     library_ = *library;
@@ -154,7 +155,7 @@ Outcome KernelRunner::run(const Mode& mode) const {
   outcome.contents.resize(buffers.size());
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const BufferKind kind = program_.buffers[i].kind;
-    if (kind == BufferKind::Output || kind == BufferKind::Approximate) {
+    if (kind == BufferKind::Output) {
       outcome.contents[i].assign(buffers[i].data(), buffers[i].data() + buffers[i].size());
     }
   }

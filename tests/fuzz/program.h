@@ -58,8 +58,6 @@ enum class BufferKind : std::uint8_t {
   /// Written by every thread in places of its own; compared bit for bit, except that one NaN is as
   /// good as another.
   Output,
-  /// As Output, for results of mathematical functions: compared with a tolerance.
-  Approximate,
   /// The structure of uniform values.
   Parameters,
 };
@@ -84,6 +82,8 @@ struct Extent {
 /// Everything that is needed to run a kernel.
 struct Program {
   std::uint64_t seed = 0;
+  /// Whether sums and products may be fused and change their order: the same way in every mode.
+  bool is_fast_math = false;
   /// What stands before the functions.
   std::string prologue;
   std::vector<Function> functions;
