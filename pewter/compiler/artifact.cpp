@@ -238,6 +238,7 @@ void describe(Archive& archive, KernelCode& code) {
   archive(code.handles_parts);
   archive(code.depends_on_shape);
   archive(code.gains_from_size);
+  archive(code.may_lose_to_scalar);
   archive(code.explanation);
 }
 

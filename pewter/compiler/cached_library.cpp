@@ -132,6 +132,10 @@ Result<void, CompileFailure> CachedLibrary::open() {
   return {};
 }
 
+bool CachedLibrary::leaves_mode_open(const KernelRequest& request) const {
+  return compiler::leaves_mode_open(options_, request);
+}
+
 Result<std::shared_ptr<const KernelCode>, CompileFailure> CachedLibrary::compile(
     const KernelRequest& asked) {
   const KernelInfo* known_kernel = info_.find(asked.kernel);
@@ -154,7 +158,7 @@ Result<std::shared_ptr<const KernelCode>, CompileFailure> CachedLibrary::compile
     request.record->add(key, *code);
   }
   if (code && logging::wanted("spmd")) {
-    explain(key, request, **code);
+    explain(key, request, **code, leaves_mode_open(asked));
   }
   return code;
 }
@@ -305,7 +309,8 @@ Result<void, CompileFailure> CachedLibrary::check_constants(KernelRequest& reque
 /// Says how a kernel will run, for those who log the area "spmd", once.
 void CachedLibrary::explain(const Digest& key,
                             const KernelRequest& request,
-                            const KernelCode& code) {
+                            const KernelCode& code,
+                            bool is_open) {
   {
     std::scoped_lock lock(mutex_);
     if (!explained_.insert(key.high ^ key.low).second) {
@@ -314,14 +319,16 @@ void CachedLibrary::explain(const Digest& key,
   }
   const std::string where = fmt::format("{}:{}: '{}'", options_.source_name,
                                         info_.find(request.kernel)->line, request.kernel);
-  logging::write(
-      logging::Level::Detail, "spmd",
-      where + (code.explanation.mode == ExecutionMode::Scalar ? describe_scalar(code)
-                                                              : describe_lanes(request, code)));
+  logging::write(logging::Level::Detail, "spmd",
+                 where + (code.explanation.mode == ExecutionMode::Scalar
+                              ? describe_scalar(code)
+                              : describe_lanes(request, code, is_open)));
 }
 
 /// What is in caches, and where the text can be compiled again, what it has where.
-std::string CachedLibrary::describe_lanes(const KernelRequest& request, const KernelCode& code) {
+std::string CachedLibrary::describe_lanes(const KernelRequest& request,
+                                          const KernelCode& code,
+                                          bool is_open) {
   const KernelExplanation& facts = code.explanation;
   std::string text = fmt::format(
       "{} runs {} threads at a time{}; branches: {} uniform, {} divergent; accesses, by vectors of "
@@ -330,6 +337,9 @@ std::string CachedLibrary::describe_lanes(const KernelRequest& request, const Ke
       code.program_bytes != 0 ? ", which wait at barriers as coroutines" : "",
       facts.uniform_branches, facts.divergent_branches, facts.uniform_accesses,
       facts.consecutive_accesses, facts.strided_accesses, facts.gathers, describe_released(facts));
+  if (code.may_lose_to_scalar && is_open) {
+    text += "; when it has run for 20 ms, one thread at a time is tried as well";
+  }
   const auto bodies = linked_bodies(request);
   if (!bodies) {
     return text;

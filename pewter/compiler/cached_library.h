@@ -24,6 +24,7 @@ class CachedLibrary : public Library {
   Result<void, CompileFailure> open();
 
   const LibraryInfo& info() const override { return info_; }
+  bool leaves_mode_open(const KernelRequest& request) const override;
   Digest identity(const std::string&) const override { return key_; }
   Result<std::shared_ptr<const KernelCode>, CompileFailure> compile(
       const KernelRequest& asked) override;
@@ -42,8 +43,11 @@ class CachedLibrary : public Library {
   Result<void, CompileFailure> check_constants(KernelRequest& request) const;
   Result<std::vector<FunctionBody>, CompileFailure> linked_bodies(
       const KernelRequest& request) const;
-  void explain(const Digest& key, const KernelRequest& request, const KernelCode& code);
-  std::string describe_lanes(const KernelRequest& request, const KernelCode& code);
+  void explain(const Digest& key,
+               const KernelRequest& request,
+               const KernelCode& code,
+               bool is_open);
+  std::string describe_lanes(const KernelRequest& request, const KernelCode& code, bool is_open);
   std::shared_ptr<const KernelCode> remember(const Digest& key, KernelCode code);
 
   const LibraryOptions options_;

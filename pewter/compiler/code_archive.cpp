@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kMagic = "PEWTERBA";
 /// Raised when the layout of files, or of what is in them, changes.
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 
 /// The start of a file, followed by its table of contents and the digest of both.
 struct Header {

@@ -343,6 +343,8 @@ struct KernelCode {
   bool depends_on_shape = false;
   /// Whether code for just the size of a dispatch's groups would be faster.
   bool gains_from_size = false;
+  /// Whether scalar mode gives the same bits, and may be faster for some data.
+  bool may_lose_to_scalar = false;
   KernelExplanation explanation;
 };
 
@@ -360,6 +362,10 @@ class Library {
   virtual ~Library() = default;
 
   virtual const LibraryInfo& info() const = 0;
+
+  /// Whether neither the request nor the library nor the environment asks for a mode or a number
+  /// of lanes.
+  virtual bool leaves_mode_open(const KernelRequest& request) const = 0;
 
   /// Stands for the text and the options that `function` is compiled from.
   virtual Digest identity(const std::string& function) const = 0;

@@ -20,6 +20,11 @@ Digest LinkedLibrary::identity(const std::string& function) const {
   return owner != owners_.end() ? units_[owner->second]->identity(function) : Digest();
 }
 
+bool LinkedLibrary::leaves_mode_open(const KernelRequest& request) const {
+  const auto owner = owners_.find(request.kernel);
+  return owner != owners_.end() && units_[owner->second]->leaves_mode_open(request);
+}
+
 Result<std::shared_ptr<const KernelCode>, CompileFailure> LinkedLibrary::compile(
     const KernelRequest& request) {
   const auto owner = owners_.find(request.kernel);

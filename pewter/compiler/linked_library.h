@@ -12,6 +12,7 @@ class LinkedLibrary : public Library {
   explicit LinkedLibrary(std::vector<std::shared_ptr<Library>> units);
 
   const LibraryInfo& info() const override { return info_; }
+  bool leaves_mode_open(const KernelRequest& request) const override;
   Digest identity(const std::string& function) const override;
   Result<std::shared_ptr<const KernelCode>, CompileFailure> compile(
       const KernelRequest& request) override;

@@ -22,15 +22,17 @@ bool is_lane_count(std::uint64_t lanes) {
 struct ModeSettings {
   ExecutionMode mode = ExecutionMode::Spmd;
   std::uint32_t lanes = 0;
+  bool is_mode_asked = false;
 };
 
 const ModeSettings& mode_settings() {
   static const ModeSettings settings = [] {
     ModeSettings found;
-    const std::string mode = environment::text("PEWTER_MODE").value_or("spmd");
+    const std::string mode = environment::text("PEWTER_MODE").value_or("");
+    found.is_mode_asked = mode == "scalar" || mode == "spmd";
     if (mode == "scalar") {
       found.mode = ExecutionMode::Scalar;
-    } else if (mode != "spmd") {
+    } else if (!mode.empty() && !found.is_mode_asked) {
       logging::warning("environment", "PEWTER_MODE={} is neither 'scalar' nor 'spmd'; using spmd",
                        mode);
     }
@@ -94,6 +96,12 @@ Result<void, CompileFailure> settle_mode(const LibraryOptions& options, KernelRe
                                      request.lanes, kMinLanes, kMaxLanes));
   }
   return {};
+}
+
+bool leaves_mode_open(const LibraryOptions& options, const KernelRequest& request) {
+  KernelRequest asked = request;
+  return follow_macros(options, asked) && asked.mode == ExecutionMode::Default &&
+         asked.lanes == 0 && !mode_settings().is_mode_asked && mode_settings().lanes == 0;
 }
 
 }  // namespace pewter::compiler

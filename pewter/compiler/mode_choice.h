@@ -9,4 +9,7 @@ namespace pewter::compiler {
 /// equal code has one key.
 Result<void, CompileFailure> settle_mode(const LibraryOptions& options, KernelRequest& request);
 
+/// Whether nothing of that kind is asked for anywhere.
+bool leaves_mode_open(const LibraryOptions& options, const KernelRequest& request);
+
 }  // namespace pewter::compiler

@@ -230,6 +230,18 @@ unsigned vector_registers(const llvm::TargetMachine& machine, const llvm::Functi
   return target.getNumberOfRegisters(target.getRegisterClassForType(true));
 }
 
+/// Whether lanes may go separate ways, or to places far apart, for long enough that single threads
+/// are faster, and nothing but time would tell: neither the last bits of sums nor the order of
+/// atomic operations.
+bool may_lose_to_scalar(const KernelCode& code, const spmd::Programs& programs, bool has_loops) {
+  const spmd::Tally& tally = programs.tally;
+  const unsigned scattered =
+      tally.count(spmd::Form::StridedAccess) + tally.count(spmd::Form::Gather);
+  const bool parts = has_loops && tally.count(spmd::Form::DivergentBranch) > 0;
+  return (scattered > 0 || parts) && !programs.has_row_sums && !code.uses_barriers &&
+         !code.uses_simdgroup && !code.uses_atomics && !code.uses_log;
+}
+
 void explain(const spmd::Programs& programs, const spmd::Width& width, KernelExplanation& result) {
   const spmd::Tally& tally = programs.tally;
   result.mode = ExecutionMode::Spmd;
@@ -316,13 +328,15 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   }
   const bool has_parts = plan.parts == GroupParts::Possible || lanes.width > abi::kSimdWidth;
   code.handles_parts = plan.parts == GroupParts::Needed || (has_parts && size < kSmallInstructions);
-  const bool is_brief = size < kSmallInstructions && !has_loops(thread);
+  const bool loops = has_loops(thread);
+  const bool is_brief = size < kSmallInstructions && !loops;
   auto programs = spmd::vectorise(thread, optimiser.functions(), lanes, code.handles_parts);
   if (!programs) {
     return std::move(programs).error();
   }
   show(module, "vectorisation");
   explain(*programs, width, code.explanation);
+  code.may_lose_to_scalar = may_lose_to_scalar(code, *programs, loops);
   if (plan.programs_only) {
     return code;
   }

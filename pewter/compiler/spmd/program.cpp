@@ -96,7 +96,8 @@ Result<Programs> vectorise(llvm::Function& thread,
   }
   split_values(thread, analyses);
   unroll_walks(thread, analyses, lanes.width);
-  extract_row_sums(thread, analyses, lanes.width);
+  Programs programs;
+  programs.has_row_sums = extract_row_sums(thread, analyses, lanes.width);
   merge_loads(thread, analyses, lanes.width);
   widen_private_memory(thread, lanes.width);
   analyses.invalidate(thread, llvm::PreservedAnalyses::none());
@@ -108,7 +109,6 @@ Result<Programs> vectorise(llvm::Function& thread,
   if (const llvm::Instruction* lock = find_lock_released_behind_loop(thread, lanes.width)) {
     return failure(refusal("a lock that is released behind its loop", *lock));
   }
-  Programs programs;
   programs.released_switches = release_parting_lanes(thread, lanes.width);
   lower_switches(thread, analyses);
   version_early_returns(thread, lanes.width);

@@ -15,6 +15,8 @@ struct Programs {
   llvm::Function* partial = nullptr;
   Tally tally;
   bool has_barriers = false;
+  /// Sums that scalar mode adds up in another order.
+  bool has_row_sums = false;
   /// Switches and loops that lanes may run alone.
   unsigned released_switches = 0;
   unsigned released_loops = 0;

@@ -77,7 +77,8 @@ class RowSums {
   RowSums(llvm::BasicBlock& block, llvm::ScalarEvolution& evolution, const ShapeAnalysis& shapes)
       : block_(block), evolution_(evolution), shapes_(shapes) {}
 
-  void run() {
+  /// Whether there are rows.
+  bool run() {
     std::vector<llvm::BinaryOperator*> sums;
     const llvm::Instruction* last_write = nullptr;
     for (llvm::Instruction& instruction : block_) {
@@ -92,7 +93,9 @@ class RowSums {
     for (llvm::BinaryOperator* sum : sums) {
       extract(*sum);
     }
+    const bool has_rows = !replaced_.empty();
     llvm::RecursivelyDeleteTriviallyDeadInstructions(replaced_);
+    return has_rows;
   }
 
  private:
@@ -444,12 +447,12 @@ bool is_row_sum(const llvm::CallInst& call) {
   return callee != nullptr && callee->getName().starts_with(kRowSumPrefix);
 }
 
-void extract_row_sums(llvm::Function& thread,
+bool extract_row_sums(llvm::Function& thread,
                       llvm::FunctionAnalysisManager& analyses,
                       unsigned width) {
   if (!may_have_rows(thread)) {
     drop_freedoms(thread);
-    return;
+    return false;
   }
   split_products(thread);
   analyses.invalidate(thread, llvm::PreservedAnalyses::none());
@@ -457,11 +460,13 @@ void extract_row_sums(llvm::Function& thread,
   const Uniformity uniformity(thread, width);
   const ControlFlow control_flow(thread, uniformity);
   const ShapeAnalysis shapes(thread, uniformity, control_flow, width);
+  bool has_rows = false;
   for (llvm::BasicBlock& block : thread) {
-    RowSums(block, evolution, shapes).run();
+    has_rows |= RowSums(block, evolution, shapes).run();
   }
   fuse_products(thread);
   drop_freedoms(thread);
+  return has_rows;
 }
 
 }  // namespace pewter::compiler::spmd

@@ -20,8 +20,8 @@ bool is_row_sum(const llvm::CallInst& call);
 /// up by halves. The program then runs it lane by lane on whole rows: to bring the rows' elements
 /// into the lanes' places costs more than to add up the results. Only sums that may be reassociated
 /// are taken, and only where lanes are so far apart that their rows do not overlap. After: nothing
-/// else may be reassociated any more.
-void extract_row_sums(llvm::Function& thread,
+/// else may be reassociated any more. Returns whether there is such a sum.
+bool extract_row_sums(llvm::Function& thread,
                       llvm::FunctionAnalysisManager& analyses,
                       unsigned width);
 

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <system_error>
+
+#include "pewter/base/log.h"
+#include "pewter/metal/driver/background.h"
+
 namespace pewter::driver {
 namespace {
 
@@ -17,6 +22,62 @@ bool has_smaller_groups(const abi::Launch& launch) {
 }
 
 }  // namespace
+
+/// Outlives the pipeline while it is being made.
+class KernelVariants::Rival : public std::enable_shared_from_this<Rival> {
+ public:
+  Rival(std::shared_ptr<compiler::Library> library, compiler::KernelRequest request)
+      : library_(std::move(library)), request_(std::move(request)) {
+    request_.mode = compiler::ExecutionMode::Scalar;
+  }
+
+  void join(executor::Dispatch& dispatch) {
+    dispatch.trial = &trial_;
+    dispatch.rival = ready_.load(std::memory_order_acquire);
+    if (dispatch.rival == nullptr) {
+      if (trial_.is_due() && !is_asked_.exchange(true, std::memory_order_relaxed)) {
+        make_in_background();
+      }
+    } else if (logging::wanted("spmd")) {
+      log_change();
+    }
+  }
+
+  const executor::Trial& trial() const { return trial_; }
+
+ private:
+  void make_in_background() {
+    try {
+      run_in_background([self = shared_from_this()] { self->make(); });
+    } catch (const std::system_error&) {
+      // A process that can start no thread goes on without.
+    }
+  }
+
+  void make() {
+    // Fibers would cost more than lanes ever could.
+    if (build(*library_, request_, variant_) && !variant_.code->needs_fibers) {
+      ready_.store(variant_.kernel.get(), std::memory_order_release);
+    }
+  }
+
+  void log_change() {
+    const bool is_preferred = trial_.prefers_rival();
+    if (was_preferred_.exchange(is_preferred, std::memory_order_relaxed) != is_preferred) {
+      logging::write(logging::Level::Detail, "spmd",
+                     fmt::format("'{}' runs {}, which was found to be faster", request_.kernel,
+                                 is_preferred ? "one thread at a time" : "on lanes"));
+    }
+  }
+
+  std::shared_ptr<compiler::Library> library_;
+  compiler::KernelRequest request_;
+  Variant variant_;
+  executor::Trial trial_;
+  std::atomic<const executor::LoadedKernel*> ready_ = nullptr;
+  std::atomic<bool> is_asked_ = false;
+  std::atomic<bool> was_preferred_ = false;
+};
 
 Result<std::unique_ptr<KernelVariants>, compiler::CompileFailure> KernelVariants::create(
     std::shared_ptr<compiler::Library> library,
@@ -38,6 +99,10 @@ Result<std::unique_ptr<KernelVariants>, compiler::CompileFailure> KernelVariants
   // What a dispatch asks for later is compiled, whatever the pipeline was made from.
   variants->request_.record = nullptr;
   variants->request_.only_from_archives = false;
+  if (variants->code().may_lose_to_scalar &&
+      variants->library_->leaves_mode_open(variants->request_)) {
+    variants->rival_ = std::make_shared<Rival>(variants->library_, variants->request_);
+  }
   return variants;
 }
 
@@ -116,7 +181,20 @@ const KernelVariants::Variant* KernelVariants::suited(const Variant* variant,
   return &find(variant->shape, true);
 }
 
+const executor::Trial* KernelVariants::trial() const {
+  return rival_ != nullptr ? &rival_->trial() : nullptr;
+}
+
 Result<void> KernelVariants::choose(executor::Dispatch& dispatch) const {
+  dispatch.rival = nullptr;
+  dispatch.trial = nullptr;
+  if (rival_ != nullptr) {
+    rival_->join(dispatch);
+  }
+  return choose_own(dispatch);
+}
+
+Result<void> KernelVariants::choose_own(executor::Dispatch& dispatch) const {
   // Most kernels are the same for all dispatches, which need no arithmetic then.
   if (!first_.code->depends_on_shape && !first_.code->gains_from_size &&
       first_.code->handles_parts) {

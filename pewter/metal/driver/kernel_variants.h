@@ -34,6 +34,9 @@ class KernelVariants {
   /// What holds for all of them.
   const compiler::KernelCode& code() const { return *first_.code; }
 
+  /// Says whether one thread at a time is faster than lanes; null when that is not asked.
+  const executor::Trial* trial() const;
+
   /// Sets the kernels of a dispatch whose launch is filled in. Fails when code for a size that was
   /// not seen before cannot be made.
   Result<void> choose(executor::Dispatch& dispatch) const;
@@ -49,16 +52,21 @@ class KernelVariants {
     Variant* next = nullptr;
   };
 
+  /// The same kernel in scalar mode, made in the background once it is worth a trial.
+  class Rival;
+
   KernelVariants() = default;
   static Result<void, compiler::CompileFailure> build(compiler::Library& library,
                                                       compiler::KernelRequest request,
                                                       Variant& variant);
   const Variant& find(const compiler::GroupShape& shape, bool needs_parts) const;
+  Result<void> choose_own(executor::Dispatch& dispatch) const;
   const Variant* suited(const Variant* variant, std::uint32_t thread_count, bool has_edge) const;
 
   std::shared_ptr<compiler::Library> library_;
   compiler::KernelRequest request_;
   Variant first_;
+  std::shared_ptr<Rival> rival_;
   mutable std::mutex mutex_;  // held while a variant is added
   mutable std::atomic<Variant*> others_ = nullptr;
 };

@@ -7,6 +7,7 @@
 #include "pewter/base/kernel_abi.h"
 #include "pewter/base/worker_pool.h"
 #include "pewter/metal/executor/loaded_kernel.h"
+#include "pewter/metal/executor/trial.h"
 
 namespace pewter::executor {
 
@@ -40,6 +41,11 @@ struct Dispatch {
   std::uint32_t threadgroup_bytes = 0;
   /// Where the time of a group is remembered from grid to grid, in nanoseconds; may be null.
   std::atomic<std::uint32_t>* group_ns = nullptr;
+  /// A kernel that computes the same for groups of every size, without fibers; null while there is
+  /// none.
+  const LoadedKernel* rival = nullptr;
+  /// Says when `rival` runs instead; not null when that is not.
+  Trial* trial = nullptr;
 };
 
 /// Runs a grid on the worker threads, with the calling thread helping, and returns when it has

@@ -1,6 +1,7 @@
 #include "pewter/metal/executor/grid_run.h"
 
 #include <algorithm>
+#include <ctime>
 #include <limits>
 
 #include "pewter/base/float_environment.h"
@@ -32,6 +33,14 @@ void finish_streaming_stores() {
 #if defined(__x86_64__)
   __builtin_ia32_sfence();
 #endif
+}
+
+/// Nanoseconds that this thread has run for: whoever else had the processor does not count.
+std::uint64_t thread_ns() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(time.tv_nsec);
 }
 
 /// Number of groups. Beyond 64 bits it makes no difference: nobody lives to see the end.
@@ -106,15 +115,17 @@ class GridRun::Participant {
     if (!claim_block(block)) {
       return false;
     }
-    first_ = (block - grid_->first_block) * grid_->block_groups;
-    end_ = first_ + std::min(grid_->block_groups, grid_->group_count - first_);
-    if (pewter_guarded_call(&state_.execution().resume_point, &run_groups, this,
-                            state_.stack_top())) {
-      end_with_fault();
-      return false;
+    const std::uint64_t first = (block - grid_->first_block) * grid_->block_groups;
+    const std::uint64_t end = first + std::min(grid_->block_groups, grid_->group_count - first);
+    const Dispatch& dispatch = *grid_->dispatch;
+    if (dispatch.rival == nullptr) {
+      return run_range(first, end, dispatch.kernel);
     }
-    groups_done_ += end_ - first_;
-    return true;
+    Trial& trial = *dispatch.trial;
+    if (run_.is_brief() || !trial.is_due()) {
+      return run_range(first, end, trial.prefers_rival() ? dispatch.rival : dispatch.kernel);
+    }
+    return run_by_both(first, end);
   }
 
   /// The dispatch that there is no memory for; null when there was always enough.
@@ -124,6 +135,37 @@ class GridRun::Participant {
   std::uint64_t grid_ns() const { return now_ns() - entered_ns_; }
 
  private:
+  bool run_range(std::uint64_t first, std::uint64_t end, const LoadedKernel* kernel) {
+    first_ = first;
+    end_ = end;
+    kernel_ = kernel;
+    if (pewter_guarded_call(&state_.execution().resume_point, &run_groups, this,
+                            state_.stack_top())) {
+      end_with_fault();
+      return false;
+    }
+    groups_done_ += end - first;
+    return true;
+  }
+
+  /// A part by the rival, the rest by the kernel, and tells what they took.
+  bool run_by_both(std::uint64_t first, std::uint64_t end) {
+    const Dispatch& dispatch = *grid_->dispatch;
+    const std::uint64_t rival_groups =
+        dispatch.trial->rival_groups(end - first, known_group_ns(*grid_));
+    const std::uint64_t begin_ns = thread_ns();
+    if (rival_groups > 0 && !run_range(first, first + rival_groups, dispatch.rival)) {
+      return false;
+    }
+    const std::uint64_t middle_ns = thread_ns();
+    if (first + rival_groups < end && !run_range(first + rival_groups, end, dispatch.kernel)) {
+      return false;
+    }
+    dispatch.trial->add(end - first - rival_groups, thread_ns() - middle_ns, rival_groups,
+                        middle_ns - begin_ns);
+    return true;
+  }
+
   bool claim_block(std::uint64_t& block) {
     for (std::uint32_t ended = 0; ended < run_.share_count_ && !run_.is_stopped();) {
       block = share_->next_block.load(std::memory_order_relaxed);
@@ -175,6 +217,9 @@ class GridRun::Participant {
     if (!is_owner_ || groups_done_ == 0 || grid_->dispatch->group_ns == nullptr ||
         run_.is_brief()) {
       return;
+    }
+    if (Trial* trial = grid_->dispatch->trial) {
+      trial->add_grid_ns(grid_ns());
     }
     const std::uint64_t taken = grid_ns() / groups_done_;
     grid_->dispatch->group_ns->store(static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
@@ -249,20 +294,19 @@ class GridRun::Participant {
   /// Runs this group and those behind it in its row, at most `limit` together, and returns how
   /// many. Groups of whole size, which differ in one number, take little more than their call.
   std::uint64_t run_row(std::uint64_t limit) {
-    const Dispatch& dispatch = *grid_->dispatch;
-    const abi::Launch& launch = dispatch.launch;
+    const abi::Launch& launch = grid_->dispatch->launch;
     const std::uint32_t(&size)[3] = launch.threads_per_threadgroup;
     const std::uint32_t first = group_.position[0];
     if (first >= whole_groups_ || group_.size[1] != size[1] || group_.size[2] != size[2] ||
-        dispatch.kernel->traits().needs_fibers) {
+        kernel_->traits().needs_fibers) {
       run_group();
       return 1;
     }
     const auto count =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, whole_groups_ - first));
     const std::uint32_t thread_count = size[0] * size[1] * size[2];
-    const abi::EntryPoint entry = dispatch.kernel->entry();
-    const std::uint32_t together = dispatch.kernel->traits().takes_rows ? kMaxRowGroups : 1;
+    const abi::EntryPoint entry = kernel_->entry();
+    const std::uint32_t together = kernel_->traits().takes_rows ? kMaxRowGroups : 1;
     for (std::uint32_t i = 0; i < count && !run_.is_stopped(); i += together) {
       group_.position[0] = first + i;
       group_.row_groups = std::min(together, count - i);
@@ -282,8 +326,8 @@ class GridRun::Participant {
     }
     const bool is_smaller = thread_count < size[0] * size[1] * size[2];
     const Dispatch& dispatch = *grid_->dispatch;
-    const LoadedKernel* kernel =
-        is_smaller && dispatch.edge_kernel != nullptr ? dispatch.edge_kernel : dispatch.kernel;
+    const bool has_edge_kernel = kernel_ == dispatch.kernel && dispatch.edge_kernel != nullptr;
+    const LoadedKernel* kernel = is_smaller && has_edge_kernel ? dispatch.edge_kernel : kernel_;
     const abi::EntryPoint entry = kernel->entry();
     if (FiberGroup* fibers = kernel->traits().needs_fibers ? state_.fibers() : nullptr) {
       fibers->run(entry, launch, group_);
@@ -313,8 +357,10 @@ class GridRun::Participant {
   /// Of a row of the grid: those before its last, smaller one.
   std::uint32_t whole_groups_ = 0;
   abi::Group group_ = {};
+  // What run_groups() runs.
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
+  const LoadedKernel* kernel_ = nullptr;
   std::uint64_t entered_ns_ = 0;
   std::uint64_t groups_done_ = 0;
   const Dispatch* refused_ = nullptr;

@@ -18,13 +18,14 @@ constexpr std::size_t kGuardBytes = std::size_t(64) << 10;
 constexpr std::size_t kSignalStackBytes = std::size_t(64) << 10;
 constexpr std::size_t kThreadgroupAlignment = 128;
 
-/// What both kernels of a dispatch need together.
+/// What all kernels of a dispatch need together.
 KernelTraits joined_traits(const Dispatch& dispatch) {
   KernelTraits traits = dispatch.kernel->traits();
-  if (dispatch.edge_kernel != nullptr) {
-    const KernelTraits& other = dispatch.edge_kernel->traits();
-    traits.needs_fibers = traits.needs_fibers || other.needs_fibers;
-    traits.stack_bytes = std::max(traits.stack_bytes, other.stack_bytes);
+  for (const LoadedKernel* kernel : {dispatch.edge_kernel, dispatch.rival}) {
+    if (kernel != nullptr) {
+      traits.needs_fibers = traits.needs_fibers || kernel->traits().needs_fibers;
+      traits.stack_bytes = std::max(traits.stack_bytes, kernel->traits().stack_bytes);
+    }
   }
   return traits;
 }
