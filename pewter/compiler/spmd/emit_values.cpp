@@ -163,6 +163,9 @@ llvm::Value* Emitter::scalar_at(const llvm::Value* value, unsigned lane) {
   }
   // Computed once more, for this lane.
   const auto* instruction = llvm::cast<llvm::Instruction>(value);
+  if (instruction->getOpcode() == llvm::Instruction::ZExt) {
+    return widened_at(*instruction, lane);
+  }
   llvm::SmallVector<llvm::Value*, 4> operands;
   for (const llvm::Value* operand : instruction->operands()) {
     operands.push_back(scalar_at(operand, lane));
@@ -174,6 +177,34 @@ llvm::Value* Emitter::scalar_at(const llvm::Value* value, unsigned lane) {
   copy->dropPoisonGeneratingFlags();
   copy->dropUnknownNonDebugMetadata();
   return builder_.Insert(copy);
+}
+
+// In line with the lanes of its chunk whose index has not wrapped, even where that of `lane` has:
+// right in the one of them with the greatest offset, as in emit_scalar.
+llvm::Value* Emitter::widened_at(const llvm::Instruction& widening, unsigned lane) {
+  const llvm::Value* operand = widening.getOperand(0);
+  const auto& terms = analyses_.shapes.of(operand).terms;
+  const unsigned first = lane / lanes_.per_chunk * lanes_.per_chunk;
+  unsigned greatest = lane;
+  std::int64_t distance = 0;
+  for (unsigned other = first; other < first + lanes_.per_chunk; ++other) {
+    std::int64_t offset = 0;
+    bool in_line = true;
+    for (const Term& term : terms) {
+      if (term.factor == nullptr) {
+        offset = term.lanes[other] - term.lanes[lane];
+      } else {
+        in_line = in_line && term.lanes[other] == term.lanes[lane];
+      }
+    }
+    if (in_line && offset > distance) {
+      greatest = other;
+      distance = offset;
+    }
+  }
+  llvm::Value* wide = builder_.CreateZExt(scalar_at(operand, greatest), widening.getType());
+  return builder_.CreateSub(
+      wide, llvm::ConstantInt::get(wide->getType(), static_cast<std::uint64_t>(distance)));
 }
 
 Chunks Emitter::affine_vector(const llvm::Value* value) {

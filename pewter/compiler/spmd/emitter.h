@@ -102,6 +102,7 @@ class Emitter {
   // Values: emit_values.cpp.
   llvm::Value* scalar(const llvm::Value* value);
   llvm::Value* scalar_at(const llvm::Value* value, unsigned lane);
+  llvm::Value* widened_at(const llvm::Instruction& widening, unsigned lane);
   const Chunks& vector(const llvm::Value* value);
   Chunks affine_vector(const llvm::Value* value);
   llvm::Value* term_at(const Term& term, unsigned lane, llvm::Type* type);

@@ -401,6 +401,44 @@ TEST_CASE("two-dimensional groups address rows and columns") {
   }
 }
 
+TEST_CASE("threads beside a row's end read their neighbours, whose indices have not wrapped") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    kernel void f(device const uint* in [[buffer(0)]], device uint* out [[buffer(1)]],
+                  uint2 at [[thread_position_in_grid]], uint2 count [[threads_per_grid]]) {
+      uint sum = 0;
+      for (int dy = -2; dy <= 2; ++dy) {
+        for (int dx = -3; dx <= 3; ++dx) {
+          const int2 place = int2(at) + int2(dx, dy);
+          if (any(place < 0) || any(place >= int2(count))) continue;
+          sum = sum * 5 + in[place.y * count.x + place.x];
+        }
+      }
+      out[at.y * count.x + at.x] = sum;
+    })";
+  const auto pipeline = gpu.pipeline(source, "f");
+  for (const auto& [group_x, group_y] : {std::pair{16, 16}, {8, 8}, {32, 2}, {5, 7}, {64, 1}}) {
+    constexpr int kX = 64;
+    constexpr int kY = 16;
+    const auto in = counted<uint>(kX * kY);
+    std::vector<uint> out(in.size());
+
+    gpu.run(pipeline.get(), {.grid = size(kX, kY), .group = size(group_x, group_y)}, in, out);
+
+    for (int y = 0; y < kY; ++y) {
+      for (int x = 0; x < kX; ++x) {
+        uint wanted = 0;
+        for (int place_y = std::max(y - 2, 0); place_y < std::min(y + 3, kY); ++place_y) {
+          for (int place_x = std::max(x - 3, 0); place_x < std::min(x + 4, kX); ++place_x) {
+            wanted = wanted * 5 + in[static_cast<std::size_t>(place_y * kX + place_x)];
+          }
+        }
+        REQUIRE(out[static_cast<std::size_t>(y * kX + x)] == wanted);
+      }
+    }
+  }
+}
+
 TEST_CASE("pointers passed to functions reach private, device and threadgroup memory") {
   const Gpu gpu;
   const std::string source = kHead + R"(
