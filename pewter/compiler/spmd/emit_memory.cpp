@@ -280,7 +280,7 @@ void Emitter::store_to_one_place(llvm::StoreInst& store) {
   if (analyses_.shapes.is_uniform(value)) {
     stored = scalar(value);
   } else if (mask_.empty()) {
-    stored = analyses_.shapes.is_affine(value)
+    stored = !analyses_.shapes.of(value).needs_vector()
                  ? scalar_at(value, lanes_.width - 1)
                  : builder_.CreateExtractElement(vector(value).back(), lanes_.per_chunk - 1);
   } else {

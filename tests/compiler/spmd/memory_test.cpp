@@ -439,6 +439,24 @@ TEST_CASE("threads beside a row's end read their neighbours, whose indices have 
   }
 }
 
+TEST_CASE("a number that has wrapped is widened as it is before it is stored") {
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    kernel void f(device ulong* out [[buffer(0)]], constant uint& from [[buffer(1)]],
+                  uint i [[thread_position_in_grid]]) {
+      out[0] = ulong(from - i);
+      out[1] = ulong(i - from);
+    })";
+  std::vector<ulong> out(2);
+
+  gpu.run(source, "f", {.grid = size(32), .group = size(32)}, out, uint(5));
+
+  // Any thread's.
+  for (const ulong value : out) {
+    CHECK(value <= 0xffffffff);
+  }
+}
+
 TEST_CASE("pointers passed to functions reach private, device and threadgroup memory") {
   const Gpu gpu;
   const std::string source = kHead + R"(
