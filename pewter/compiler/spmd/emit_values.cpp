@@ -29,6 +29,12 @@ bool divides_anything(const llvm::Value* divisor) {
   return true;
 }
 
+/// Whether an `or` is known to be a sum.
+bool is_sum_of_bits(const llvm::Instruction& instruction) {
+  const auto* bits = llvm::dyn_cast<llvm::PossiblyDisjointInst>(&instruction);
+  return bits != nullptr && bits->isDisjoint();
+}
+
 }  // namespace
 
 llvm::Constant* Emitter::lane_numbers(unsigned chunk, llvm::Type* type, unsigned modulo) const {
@@ -169,6 +175,9 @@ llvm::Value* Emitter::scalar_at(const llvm::Value* value, unsigned lane) {
   llvm::SmallVector<llvm::Value*, 4> operands;
   for (const llvm::Value* operand : instruction->operands()) {
     operands.push_back(scalar_at(operand, lane));
+  }
+  if (is_sum_of_bits(*instruction)) {
+    return builder_.CreateAdd(operands[0], operands[1]);
   }
   llvm::Instruction* copy = instruction->clone();
   for (unsigned i = 0; i < operands.size(); ++i) {
@@ -345,6 +354,12 @@ void Emitter::emit_scalar(llvm::Instruction& instruction) {
         builder_.CreateSub(builder_.CreateZExt(last, instruction.getType()),
                            llvm::ConstantInt::get(instruction.getType(),
                                                   static_cast<std::uint64_t>(greatest), true)));
+    return;
+  }
+  if (shape.kind == Shape::Kind::Affine && is_sum_of_bits(instruction)) {
+    // The bits of a lane that is not active need not be apart: a sum keeps the others in line.
+    define_scalar(&instruction, builder_.CreateAdd(scalar(instruction.getOperand(0)),
+                                                   scalar(instruction.getOperand(1))));
     return;
   }
   llvm::Instruction* copy = instruction.clone();

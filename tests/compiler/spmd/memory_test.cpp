@@ -457,6 +457,39 @@ TEST_CASE("a number that has wrapped is widened as it is before it is stored") {
   }
 }
 
+TEST_CASE("threads read along a diagonal where the first one is past its end") {
+  // LLVM makes `group * 256 | place` of the index, as the place is below 256 where it is read.
+  const Gpu gpu;
+  const std::string source = kHead + R"(
+    kernel void f(device const uchar* in [[buffer(0)]], device uint* out [[buffer(1)]],
+                  uint i [[thread_position_in_grid]], uint local [[thread_position_in_threadgroup]],
+                  uint group [[threadgroup_position_in_grid]]) {
+      uint sum = 0;
+      for (uint step = 0; step < 511; ++step) {
+        const int place = int(step) - int(local);
+        if (place >= 0 && place < 256) sum = sum * 7 + in[group * 256 + place];
+      }
+      out[i] = sum;
+    })";
+  constexpr std::size_t kGroup = 256;
+  constexpr std::size_t kCount = 3 * kGroup;
+  std::vector<uchar> in;
+  for (const uint value : test::noise(kCount)) {
+    in.push_back(static_cast<uchar>(value));
+  }
+  std::vector<uint> out(kCount);
+
+  gpu.run(source, "f", {.grid = size(kCount), .group = size(kGroup)}, in, out);
+
+  for (std::size_t i = 0; i < kCount; ++i) {
+    uint wanted = 0;
+    for (std::size_t place = 0; place < kGroup; ++place) {
+      wanted = wanted * 7 + in[i / kGroup * kGroup + place];
+    }
+    REQUIRE(out[i] == wanted);
+  }
+}
+
 TEST_CASE("pointers passed to functions reach private, device and threadgroup memory") {
   const Gpu gpu;
   const std::string source = kHead + R"(
