@@ -182,7 +182,8 @@ array multiply_matrices(const array& a, const array& b, std::uint32_t stream, St
   }
   left = has_unit_stride(left.node()) ? left : ops::row_contiguous(left, stream);
   right = has_unit_stride(right.node()) ? right : ops::row_contiguous(right, stream);
-  const std::int64_t batches = std::max(left.shape()[0], right.shape()[0]);
+  // One matrix goes with every other, also where there is none.
+  const std::int64_t batches = left.shape()[0] == 1 ? right.shape()[0] : left.shape()[0];
   const Shape product_shape = {batches, left.shape()[1], columns};
   const array product(graph::make_computed(product_shape, a.dtype(),
                                            std::make_shared<MatmulPrimitive>(),

@@ -18,3 +18,10 @@ TEST_CASE("products of matrices without elements have their shape, and sums of n
   CHECK(nothing.to_vector<float>() == std::vector<float>(6, 0));
   CHECK(inner(zeros({0, 2}), zeros({3, 2})).shape() == Shape{0, 3});
 }
+
+TEST_CASE("one matrix times a batch of none is a batch of none") {
+  CHECK(matmul(zeros({3, 4}), zeros({0, 4, 5})).shape() == Shape{0, 3, 5});
+  CHECK(matmul(zeros({1, 3, 4}), zeros({2, 0, 4, 5})).shape() == Shape{2, 0, 3, 5});
+  const array across = transpose(zeros({0, 4, 3}), Axes{0, 2, 1});
+  CHECK(matmul(across, zeros({1, 4, 5})).to_vector<float>().empty());
+}
