@@ -100,6 +100,9 @@ void synchronize() {
 
 StreamContext::StreamContext(StreamOrDevice chosen)
     : device_before_(default_device()), stream_before_() {
+  if (!chosen.is_given()) {
+    throw std::runtime_error("[StreamContext] neither a stream nor a device is given");
+  }
   const Stream stream = chosen.resolve();
   stream_before_ = graph::thread_stream(stream.device.type);
   graph::thread_device() = stream.device;

@@ -42,6 +42,18 @@ TEST_CASE("a context whose streams are ended leaves a default stream that works"
   });
 }
 
+TEST_CASE("a context of neither a stream nor a device is refused and changes nothing") {
+  on_own_thread([] {
+    const Stream before = default_stream(default_device());
+
+    CHECK_THROWS_WITH_AS(StreamContext{StreamOrDevice()},
+                         "[StreamContext] neither a stream nor a device is given",
+                         std::runtime_error);
+
+    CHECK(default_stream(default_device()) == before);
+  });
+}
+
 TEST_CASE("a stream that has ended is refused by name") {
   on_own_thread([] {
     const Stream ended = new_stream();

@@ -91,6 +91,7 @@ PEWTER_EXPORT void synchronize();
 /// Makes a stream or device the calling thread's default until the end of the scope.
 class PEWTER_EXPORT StreamContext {
  public:
+  /// Throws std::runtime_error when neither is given, std::invalid_argument when it is not there.
   explicit StreamContext(StreamOrDevice chosen);
   ~StreamContext();
   StreamContext(const StreamContext&) = delete;
