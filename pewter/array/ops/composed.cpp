@@ -9,6 +9,7 @@
 
 #include "pewter/array/graph/shape.h"
 #include "pewter/array/ops/elementwise.h"
+#include "pewter/array/ops/refusal.h"
 
 namespace pewter {
 namespace {
@@ -108,15 +109,17 @@ Axes every_axis(const array& a) {
 array clip(const array& a,
            const std::optional<array>& low,
            const std::optional<array>& high,
-           StreamOrDevice s) {
+           StreamOrDevice s) try {
   if (!low && !high) {
     throw std::invalid_argument("[clip] neither a lower nor an upper limit");
   }
   array result = low ? maximum(a, *low, s) : a;
   return high ? minimum(result, *high, s) : result;
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("clip", refusal);
 }
 
-array round(const array& a, int decimals, StreamOrDevice s) {
+array round(const array& a, int decimals, StreamOrDevice s) try {
   if (decimals < 0 && a.dtype() >= Dtype::UInt8 && a.dtype() <= Dtype::Int64) {
     return rounded_integers(a, decimals, s);
   }
@@ -125,13 +128,15 @@ array round(const array& a, int decimals, StreamOrDevice s) {
     return reshape(view(round(parts, decimals, s), Dtype::Complex64, s), a.shape(), s);
   }
   return decimals == 0 || !is_floating(a.dtype()) ? rint(a, s) : rounded_floats(a, decimals, s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("round", refusal);
 }
 
 array nan_to_num(const array& a,
                  float nan,
                  std::optional<float> positive,
                  std::optional<float> negative,
-                 StreamOrDevice s) {
+                 StreamOrDevice s) try {
   if (!is_floating(a.dtype())) {
     return a;
   }
@@ -139,14 +144,22 @@ array nan_to_num(const array& a,
   array result = where(isnan(a, s), array(nan, dtype), a, s);
   result = where(isposinf(a, s), array(positive.value_or(greatest(dtype)), dtype), result, s);
   return where(isneginf(a, s), array(negative.value_or(-greatest(dtype)), dtype), result, s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("nan_to_num", refusal);
 }
 
-std::vector<array> divmod(const array& a, const array& b, StreamOrDevice s) {
+std::vector<array> divmod(const array& a, const array& b, StreamOrDevice s) try {
   return {floor_divide(a, b, s), remainder(a, b, s)};
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("divmod", refusal);
 }
 
-array isclose(
-    const array& a, const array& b, double rtol, double atol, bool equal_nan, StreamOrDevice s) {
+array isclose(const array& a,
+              const array& b,
+              double rtol,
+              double atol,
+              bool equal_nan,
+              StreamOrDevice s) try {
   Dtype dtype = promote_types(a.dtype(), b.dtype());
   dtype = dtype < Dtype::Float16 ? Dtype::Float32 : dtype;
   const array x = astype(a, dtype, s);
@@ -163,14 +176,22 @@ array isclose(
     result = logical_or(result, logical_and(isnan(x, s), isnan(y, s), s), s);
   }
   return result;
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("isclose", refusal);
 }
 
-array allclose(
-    const array& a, const array& b, double rtol, double atol, bool equal_nan, StreamOrDevice s) {
+array allclose(const array& a,
+               const array& b,
+               double rtol,
+               double atol,
+               bool equal_nan,
+               StreamOrDevice s) try {
   return all(isclose(a, b, rtol, atol, equal_nan, s), false, s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("allclose", refusal);
 }
 
-array array_equal(const array& a, const array& b, bool equal_nan, StreamOrDevice s) {
+array array_equal(const array& a, const array& b, bool equal_nan, StreamOrDevice s) try {
   if (a.shape() != b.shape()) {
     return array(false);
   }
@@ -179,6 +200,8 @@ array array_equal(const array& a, const array& b, bool equal_nan, StreamOrDevice
     result = logical_or(result, logical_and(isnan(a, s), isnan(b, s), s), s);
   }
   return all(result, false, s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("array_equal", refusal);
 }
 
 array logsumexp(const array& a, const Axes& axes, bool keepdims, StreamOrDevice s) {

@@ -11,6 +11,7 @@
 #include "pewter/array/ops/elementwise.h"
 #include "pewter/array/ops/kernel_call.h"
 #include "pewter/array/ops/kernel_source.h"
+#include "pewter/array/ops/refusal.h"
 #include "pewter/array/ops/single_output.h"
 #include "pewter/array/ops/trace.h"
 
@@ -252,8 +253,10 @@ array eye(int n, Dtype dtype, StreamOrDevice s) {
   return eye(n, n, 0, dtype, s);
 }
 
-array identity(int n, Dtype dtype, StreamOrDevice s) {
+array identity(int n, Dtype dtype, StreamOrDevice s) try {
   return eye(n, n, 0, dtype, s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("identity", refusal);
 }
 
 array tri(int rows, int columns, int k, Dtype dtype, StreamOrDevice s) {
@@ -261,22 +264,26 @@ array tri(int rows, int columns, int k, Dtype dtype, StreamOrDevice s) {
   return astype(less_equal(diagonals(rows, columns, s), array(k), s), dtype, s);
 }
 
-array tril(const array& a, int k, StreamOrDevice s) {
+array tril(const array& a, int k, StreamOrDevice s) try {
   if (a.ndim() < 2) {
     throw std::invalid_argument(fmt::format("[tril] an array of rank {}; needs 2", a.ndim()));
   }
   const array mask =
       less_equal(diagonals(a.shape()[a.ndim() - 2], a.shape().back(), s), array(k), s);
   return where(mask, a, array(0, a.dtype()), s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("tril", refusal);
 }
 
-array triu(const array& a, int k, StreamOrDevice s) {
+array triu(const array& a, int k, StreamOrDevice s) try {
   if (a.ndim() < 2) {
     throw std::invalid_argument(fmt::format("[triu] an array of rank {}; needs 2", a.ndim()));
   }
   const array mask =
       greater_equal(diagonals(a.shape()[a.ndim() - 2], a.shape().back(), s), array(k), s);
   return where(mask, a, array(0, a.dtype()), s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("triu", refusal);
 }
 
 }  // namespace pewter

@@ -159,13 +159,13 @@ array slice_offsets(const char* origin,
   return total;
 }
 
-array scatter_with(const char* operation,
+array scatter_with(const char* origin,
+                   const char* operation,
                    const array& a,
                    const std::vector<array>& indices,
                    const array& updates,
                    const Axes& axes,
                    const StreamOrDevice& s) {
-  const char* const origin = "scatter";
   const std::uint32_t stream = ops::stream_number(s);
   const bool combines = std::string_view(operation) != "assign";
   if (combines && (a.dtype() == Dtype::Bool || a.dtype() == Dtype::Complex64)) {
@@ -241,7 +241,7 @@ array scatter(const array& a,
               const array& updates,
               const Axes& axes,
               StreamOrDevice s) {
-  return scatter_with("assign", a, indices, updates, axes, s);
+  return scatter_with("scatter", "assign", a, indices, updates, axes, s);
 }
 
 array scatter_add(const array& a,
@@ -249,7 +249,7 @@ array scatter_add(const array& a,
                   const array& updates,
                   const Axes& axes,
                   StreamOrDevice s) {
-  return scatter_with("add", a, indices, updates, axes, s);
+  return scatter_with("scatter_add", "add", a, indices, updates, axes, s);
 }
 
 array scatter_prod(const array& a,
@@ -257,7 +257,7 @@ array scatter_prod(const array& a,
                    const array& updates,
                    const Axes& axes,
                    StreamOrDevice s) {
-  return scatter_with("prod", a, indices, updates, axes, s);
+  return scatter_with("scatter_prod", "prod", a, indices, updates, axes, s);
 }
 
 array scatter_max(const array& a,
@@ -265,7 +265,7 @@ array scatter_max(const array& a,
                   const array& updates,
                   const Axes& axes,
                   StreamOrDevice s) {
-  return scatter_with("max", a, indices, updates, axes, s);
+  return scatter_with("scatter_max", "max", a, indices, updates, axes, s);
 }
 
 array scatter_min(const array& a,
@@ -273,7 +273,7 @@ array scatter_min(const array& a,
                   const array& updates,
                   const Axes& axes,
                   StreamOrDevice s) {
-  return scatter_with("min", a, indices, updates, axes, s);
+  return scatter_with("scatter_min", "min", a, indices, updates, axes, s);
 }
 
 }  // namespace pewter

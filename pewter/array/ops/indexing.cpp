@@ -12,6 +12,7 @@
 #include "pewter/array/ops/elementwise.h"
 #include "pewter/array/ops/kernel_call.h"
 #include "pewter/array/ops/kernel_source.h"
+#include "pewter/array/ops/refusal.h"
 #include "pewter/array/ops/single_output.h"
 #include "pewter/array/ops/trace.h"
 
@@ -253,8 +254,10 @@ array take(const array& a, const array& indices, int axis, StreamOrDevice s) {
                                     {input.node_pointer(), places.node_pointer()}, stream));
 }
 
-array take(const array& a, const array& indices, StreamOrDevice s) {
+array take(const array& a, const array& indices, StreamOrDevice s) try {
   return take(reshape(a, {-1}, s), indices, 0, s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("take", refusal);
 }
 
 array take_along_axis(const array& a, const array& indices, int axis, StreamOrDevice s) {

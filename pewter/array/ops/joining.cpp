@@ -13,6 +13,7 @@
 #include "pewter/array/graph/shape.h"
 #include "pewter/array/ops/copy.h"
 #include "pewter/array/ops/elementwise.h"
+#include "pewter/array/ops/refusal.h"
 #include "pewter/array/ops/trace.h"
 
 namespace pewter {
@@ -134,7 +135,7 @@ array concatenate(const std::vector<array>& arrays, int axis, StreamOrDevice s) 
   return array(std::move(made));
 }
 
-array stack(const std::vector<array>& arrays, int axis, StreamOrDevice s) {
+array stack(const std::vector<array>& arrays, int axis, StreamOrDevice s) try {
   if (arrays.empty()) {
     throw std::invalid_argument("[stack] no arrays");
   }
@@ -149,6 +150,8 @@ array stack(const std::vector<array>& arrays, int axis, StreamOrDevice s) {
     expanded.push_back(expand_dims(a, static_cast<int>(position), s));
   }
   return concatenate(expanded, static_cast<int>(position), s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("stack", refusal);
 }
 
 std::vector<array> split(const array& a, const Shape& positions, int axis, StreamOrDevice s) {
@@ -207,7 +210,7 @@ array slice_update(
   return slice_update(a, update, start, stop, Shape(a.ndim(), 1), s);
 }
 
-array tile(const array& a, std::vector<int> repetitions, StreamOrDevice s) {
+array tile(const array& a, std::vector<int> repetitions, StreamOrDevice s) try {
   Shape shape = a.shape();
   while (shape.size() < repetitions.size()) {
     shape.insert(shape.begin(), 1);
@@ -229,6 +232,8 @@ array tile(const array& a, std::vector<int> repetitions, StreamOrDevice s) {
   const array tiles = broadcast_to(reshape(a, with_ones, s), repeated, s);
   ops::expect_joinable("tile", tiles);
   return reshape(tiles, result, s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("tile", refusal);
 }
 
 array repeat(const array& a, int repetitions, int axis, StreamOrDevice s) {
@@ -246,11 +251,13 @@ array repeat(const array& a, int repetitions, int axis, StreamOrDevice s) {
   return reshape(copies, result, s);
 }
 
-array repeat(const array& a, int repetitions, StreamOrDevice s) {
+array repeat(const array& a, int repetitions, StreamOrDevice s) try {
   return repeat(flatten(a, 0, -1, s), repetitions, 0, s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("repeat", refusal);
 }
 
-array roll(const array& a, std::int64_t shift, int axis, StreamOrDevice s) {
+array roll(const array& a, std::int64_t shift, int axis, StreamOrDevice s) try {
   const std::size_t at = graph::checked_axis("roll", axis, a.ndim());
   const std::int64_t length = a.shape()[at];
   if (length == 0) {
@@ -262,13 +269,17 @@ array roll(const array& a, std::int64_t shift, int axis, StreamOrDevice s) {
   }
   return concatenate({part(a, at, cut, length, s), part(a, at, 0, cut, s)}, static_cast<int>(at),
                      s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("roll", refusal);
 }
 
-array roll(const array& a, std::int64_t shift, StreamOrDevice s) {
+array roll(const array& a, std::int64_t shift, StreamOrDevice s) try {
   return reshape(roll(flatten(a, 0, -1, s), shift, 0, s), a.shape(), s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("roll", refusal);
 }
 
-array roll(const array& a, const Shape& shifts, const Axes& axes, StreamOrDevice s) {
+array roll(const array& a, const Shape& shifts, const Axes& axes, StreamOrDevice s) try {
   if (shifts.size() != axes.size()) {
     throw std::invalid_argument(
         fmt::format("[roll] {} shifts for {} axes", shifts.size(), axes.size()));
@@ -278,13 +289,15 @@ array roll(const array& a, const Shape& shifts, const Axes& axes, StreamOrDevice
     result = roll(result, shifts[i], axes[i], s);
   }
   return result;
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("roll", refusal);
 }
 
 array pad(const array& a,
           const std::vector<std::pair<int, int>>& widths,
           const array& value,
           const std::string& mode,
-          StreamOrDevice s) {
+          StreamOrDevice s) try {
   if (widths.size() != 1 && widths.size() != a.ndim()) {
     throw std::invalid_argument(
         fmt::format("[pad] {} pairs of widths for the shape {}; give one for each axis, or one",
@@ -334,6 +347,8 @@ array pad(const array& a,
     result = concatenate({before, result, after}, static_cast<int>(axis), s);
   }
   return result;
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("pad", refusal);
 }
 
 array diagonal(const array& a, int offset, int axis1, int axis2, StreamOrDevice s) {
@@ -365,7 +380,7 @@ array diagonal(const array& a, int offset, int axis1, int axis2, StreamOrDevice 
       "diagonal", [=](const array& other) { return diagonal(other, offset, axis1, axis2); });
 }
 
-array diag(const array& a, int k, StreamOrDevice s) {
+array diag(const array& a, int k, StreamOrDevice s) try {
   if (a.ndim() == 2) {
     return diagonal(a, k, 0, 1, s);
   }
@@ -386,6 +401,8 @@ array diag(const array& a, int k, StreamOrDevice s) {
   const array line = pad(a, {{before, n - before - static_cast<int>(a.size())}},
                          array(0, a.dtype()), "constant", s);
   return where(on_diagonal, line, array(0, a.dtype()), s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("diag", refusal);
 }
 
 }  // namespace pewter

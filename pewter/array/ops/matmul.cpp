@@ -12,6 +12,7 @@
 #include "pewter/array/ops/elementwise.h"
 #include "pewter/array/ops/kernel_call.h"
 #include "pewter/array/ops/kernel_source.h"
+#include "pewter/array/ops/refusal.h"
 #include "pewter/array/ops/trace.h"
 #include "pewter/runtime/matrix_product.h"
 
@@ -232,7 +233,7 @@ array matmul(const array& a, const array& b, StreamOrDevice s) {
 }
 
 array addmm(
-    const array& c, const array& a, const array& b, float alpha, float beta, StreamOrDevice s) {
+    const array& c, const array& a, const array& b, float alpha, float beta, StreamOrDevice s) try {
   array product = matmul(a, b, s);
   const Dtype dtype = promote_types(product.dtype(), c.dtype());
   if (alpha != 1) {
@@ -241,9 +242,11 @@ array addmm(
   const array addend =
       beta == 1 ? astype(c, dtype, s) : multiply(astype(c, dtype, s), array(beta, dtype), s);
   return add(product, addend, s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("addmm", refusal);
 }
 
-array inner(const array& a, const array& b, StreamOrDevice s) {
+array inner(const array& a, const array& b, StreamOrDevice s) try {
   if (a.ndim() == 0 || b.ndim() == 0) {
     return multiply(a, b, s);
   }
@@ -258,10 +261,14 @@ array inner(const array& a, const array& b, StreamOrDevice s) {
   Shape shape(a.shape().begin(), a.shape().end() - 1);
   shape.insert(shape.end(), b.shape().begin(), b.shape().end() - 1);
   return reshape(matmul(left, transpose(right, s), s), shape, s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("inner", refusal);
 }
 
-array outer(const array& a, const array& b, StreamOrDevice s) {
+array outer(const array& a, const array& b, StreamOrDevice s) try {
   return multiply(reshape(a, {-1, 1}, s), reshape(b, {1, -1}, s), s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("outer", refusal);
 }
 
 }  // namespace pewter

@@ -12,6 +12,7 @@
 #include "pewter/array/ops/elementwise.h"
 #include "pewter/array/ops/kernel_call.h"
 #include "pewter/array/ops/kernel_source.h"
+#include "pewter/array/ops/refusal.h"
 #include "pewter/array/ops/single_output.h"
 #include "pewter/array/ops/trace.h"
 
@@ -220,9 +221,11 @@ array arg_reduce(bool is_max, const array& a, int axis, bool keepdims, const Str
   return keepdims ? result : squeeze(result, static_cast<int>(position), s);
 }
 
-array arg_reduce_all(bool is_max, const array& a, bool keepdims, const StreamOrDevice& s) {
+array arg_reduce_all(bool is_max, const array& a, bool keepdims, const StreamOrDevice& s) try {
   const array result = arg_reduce(is_max, reshape(a, {-1}, s), 0, true, s);
   return reshape(result, keepdims ? Shape(a.ndim(), 1) : Shape{}, s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of(is_max ? "argmax" : "argmin", refusal);
 }
 
 }  // namespace

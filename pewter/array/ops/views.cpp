@@ -9,6 +9,7 @@
 #include "pewter/array/graph/node.h"
 #include "pewter/array/graph/shape.h"
 #include "pewter/array/ops/elementwise.h"
+#include "pewter/array/ops/refusal.h"
 #include "pewter/array/ops/trace.h"
 
 namespace pewter {
@@ -124,7 +125,7 @@ array reshape(const array& a, Shape shape, StreamOrDevice s) {
       [shape = std::move(shape), s](const array& other) { return reshape(other, shape, s); });
 }
 
-array flatten(const array& a, int start_axis, int end_axis, StreamOrDevice s) {
+array flatten(const array& a, int start_axis, int end_axis, StreamOrDevice s) try {
   if (a.ndim() == 0) {
     return reshape(a, {1}, s);
   }
@@ -141,9 +142,11 @@ array flatten(const array& a, int start_axis, int end_axis, StreamOrDevice s) {
                                   std::int64_t{1}, std::multiplies<>()));
   shape.insert(shape.end(), old.begin() + static_cast<std::ptrdiff_t>(last) + 1, old.end());
   return reshape(a, std::move(shape), s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("flatten", refusal);
 }
 
-array unflatten(const array& a, int axis, const Shape& shape, StreamOrDevice s) {
+array unflatten(const array& a, int axis, const Shape& shape, StreamOrDevice s) try {
   const std::size_t position = graph::checked_axis("unflatten", axis, a.ndim());
   const Shape inner =
       completed(shape, static_cast<std::size_t>(a.shape()[position]), {a.shape()[position]});
@@ -151,6 +154,8 @@ array unflatten(const array& a, int axis, const Shape& shape, StreamOrDevice s) 
   result.erase(result.begin() + static_cast<std::ptrdiff_t>(position));
   result.insert(result.begin() + static_cast<std::ptrdiff_t>(position), inner.begin(), inner.end());
   return reshape(a, std::move(result), s);
+} catch (const std::invalid_argument& refusal) {
+  throw ops::refusal_of("unflatten", refusal);
 }
 
 array squeeze(const array& a, const Axes& axes, StreamOrDevice /*s*/) {

@@ -42,6 +42,50 @@ TEST_CASE("logsumexp says by its own name what it does not take") {
                        std::invalid_argument);
 }
 
+TEST_CASE("functions that are made of others refuse by their own names") {
+  const array a = zeros({2, 3});
+  const array b = zeros({4, 5});
+  const std::string shapes = " shapes [2, 3] and [4, 5]";
+  const auto refuses = [](const std::string& text, const auto& call) {
+    CAPTURE(text);
+    CHECK_THROWS_WITH_AS(call(), doctest::Contains(text.c_str()), std::invalid_argument);
+  };
+  refuses("[clip]" + shapes, [&] { clip(a, b, std::nullopt); });
+  refuses("[isclose]" + shapes, [&] { isclose(a, b); });
+  refuses("[allclose]" + shapes, [&] { allclose(a, b); });
+  refuses("[divmod]" + shapes, [&] { divmod(a, b); });
+  refuses("[addmm]" + shapes, [&] { addmm(a, a, b); });
+  refuses("[addmm] shapes [2, 2] and [4, 5]", [&] { addmm(b, a, zeros({3, 2})); });
+  refuses("[unflatten] the shape [2]", [&] { unflatten(a, 0, {3}); });
+  refuses("[identity] -1 rows", [] { identity(-1); });
+  const array none({0.5F});
+  refuses("[scatter_max] indices of type float32", [&] { scatter_max(a, {none}, a, {0}); });
+
+  // Axes that kernels cannot run over.
+  const Shape ten(10, 2);
+  array deep = zeros(ten);
+  deep = slice(deep, Shape(10, 1), Shape(10, -3), Shape(10, -1));
+  deep = transpose(deep, {1, 0, 3, 2, 5, 4, 7, 6, 9, 8});
+  refuses("[round] the shape", [&] { round(deep, -1); });
+  refuses("[nan_to_num] the shape", [&] { nan_to_num(deep); });
+  refuses("[array_equal] the shape", [&] { array_equal(deep, deep); });
+  refuses("[tril] the shape", [&] { tril(deep); });
+  refuses("[triu] the shape", [&] { triu(deep); });
+  refuses("[stack] the shape", [&] { stack({deep, deep}); });
+  refuses("[pad] the shape", [&] { pad(deep, {{1, 1}}); });
+  refuses("[pad] the shape", [&] { pad(deep, {{1, 1}}, array(0), "edge"); });
+  refuses("[roll] the shape", [&] { roll(deep, 1, 0); });
+  refuses("[roll] the shape", [&] { roll(deep, 1); });
+  refuses("[tile] the shape", [&] { tile(deep, {2}); });
+  refuses("[repeat] the shape", [&] { repeat(deep, 2); });
+  refuses("[take] the shape", [&] { take(deep, array({0})); });
+  refuses("[argmax] the shape", [&] { argmax(deep); });
+  refuses("[argmin] the shape", [&] { argmin(deep); });
+  refuses("[flatten] the shape", [&] { flatten(deep); });
+  refuses("[inner] the shape", [&] { inner(deep, deep); });
+  refuses("[outer] the shape", [&] { outer(deep, deep); });
+}
+
 TEST_CASE("rounding to many decimals leaves numbers what they are") {
   const float infinity = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();

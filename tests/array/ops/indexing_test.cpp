@@ -56,10 +56,10 @@ TEST_CASE("values that do not fit their places are refused under the name of the
   CHECK_THROWS_WITH_AS(put_along_axis(x, array({{0, 1, 2}}), ones({2}), 0),
                        "[put_along_axis] values of shape [2] for indices of shape [1, 3]",
                        std::invalid_argument);
-  CHECK_THROWS_WITH_AS(
-      scatter_add(x, {array({0, 1})}, ones({3, 1, 3}), {0}),
-      "[scatter] updates of shape [3, 1, 3] for indices of shape [2] and slices of shape [1, 3]",
-      std::invalid_argument);
+  CHECK_THROWS_WITH_AS(scatter_add(x, {array({0, 1})}, ones({3, 1, 3}), {0}),
+                       "[scatter_add] updates of shape [3, 1, 3] for indices of shape [2] and "
+                       "slices of shape [1, 3]",
+                       std::invalid_argument);
 }
 
 TEST_CASE("an axis that indices cannot count is refused") {
