@@ -81,7 +81,7 @@ inline float cosh_times(float x, float factor) {
 }
 inline float sinh_times(float x, float factor) {
   const float turned = x < 0.0f ? -factor : factor;
-  return x == 0.0f                    ? (factor < 0.0f ? -x : x)
+  return x == 0.0f                    ? (signbit(factor) && !isnan(factor) ? -x : x)
          : fabs(x) > kLargeExponent   ? exp_times(fabs(x), 0.5f * turned)
          : factor == 0.0f             ? turned
                                       : sinh(x) * factor;
@@ -137,6 +137,13 @@ inline complex64_t cosh(complex64_t a) {
   return complex64_t(cosh_times(a.re, cos(a.im)), sinh_times(a.re, sin(a.im)));
 }
 inline complex64_t tanh(complex64_t a) {
+  // On the axes the other part is a zero, whose sign a quotient would lose.
+  if (a.im == 0.0f) {
+    return complex64_t(tanh(a.re), a.im);
+  }
+  if (a.re == 0.0f) {
+    return complex64_t(a.re, tan(a.im));
+  }
   const float size = fabs(a.re);
   if (!(size > 20.0f)) {
     return sinh(a) / cosh(a);
@@ -203,8 +210,11 @@ inline complex64_t atanh(complex64_t a) {
   const float rest = 1.0f - size;
   // So near to 1 that the square of the distance vanishes.
   const float distance = magnitude(complex64_t(rest, a.im));
-  const float re = distance < 1e-9f ? 0.5f * (0.693147181f - log(distance))
-                                    : 0.25f * log_one_plus(4.0f * size / (rest * rest + a.im * a.im));
+  // So far away that it has no number.
+  const bool is_far = distance > 1e18f;
+  const float re = is_far             ? size / distance / distance
+                   : distance < 1e-9f ? 0.5f * (0.693147181f - log(distance))
+                                      : 0.25f * log_one_plus(4.0f * size / (rest * rest + a.im * a.im));
   return complex64_t(copysign(re, a.re), 0.5f * atan2(2.0f * a.im, rest * (1.0f + size) - a.im * a.im));
 }
 inline complex64_t asinh(complex64_t a) {

@@ -184,6 +184,40 @@ TEST_CASE("infinite complex numbers have the roots, angles and waves of their di
   check_parts(exp(array(Complex(-kInfinite, kInfinite))), 0, 0);
 }
 
+TEST_CASE("waves of complex numbers on the axes have zeros of the right sign") {
+  const std::vector<Complex> axes = {{0, 1},     {-0.0F, 1}, {0, -1},     {-0.0F, -1}, {1, 0},
+                                     {1, -0.0F}, {-1, 0},    {-1, -0.0F}, {-0.0F, 0},  {0, -0.0F}};
+  const auto check_signs = [&](const array& result, const auto& function) {
+    const auto got = result.to_vector<Complex>();
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      CAPTURE(axes[i]);
+      const Complex expected = function(axes[i]);
+      CHECK(std::signbit(got[i].real()) == std::signbit(expected.real()));
+      CHECK(std::signbit(got[i].imag()) == std::signbit(expected.imag()));
+    }
+    check_complex(result, each(axes, function), 8);
+  };
+  check_signs(sin(array(axes)), [](auto z) { return std::sin(z); });
+  check_signs(cos(array(axes)), [](auto z) { return std::cos(z); });
+  check_signs(tan(array(axes)), [](auto z) { return std::tan(z); });
+  check_signs(sinh(array(axes)), [](auto z) { return std::sinh(z); });
+  check_signs(cosh(array(axes)), [](auto z) { return std::cosh(z); });
+  check_signs(tanh(array(axes)), [](auto z) { return std::tanh(z); });
+}
+
+TEST_CASE("inverse tangents of large complex numbers keep both parts") {
+  const std::vector<Complex> large = {{1e30F, 0}, {-1e20F, 3e20F}, {2, 1e25F}, {3e19F, -1}};
+  const auto far = array(large);
+  const auto got = arctanh(far).to_vector<Complex>();
+  for (std::size_t i = 0; i < large.size(); ++i) {
+    const std::complex<double> z(large[i]);
+    const double expected = z.real() / std::norm(z);
+    CHECK(got[i].real() == doctest::Approx(expected).epsilon(1e-6));
+  }
+  const auto turned = arctan(array(Complex(0, 1e30F))).item<Complex>();
+  CHECK(turned.imag() == doctest::Approx(1e-30).epsilon(1e-6));
+}
+
 TEST_CASE("exp(z) - 1 and log(1 + z) keep their digits near zero") {
   const std::vector<Complex> values = {{1e-6F, 0},   {0, 1e-6F}, {-1e-6F, 2e-7F}, {1e-3F, -1e-3F},
                                        {0.3F, 0.2F}, {2, 1},     {-0.5F, 3}};
