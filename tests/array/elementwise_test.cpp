@@ -182,6 +182,21 @@ TEST_CASE("a floating-point quotient is rounded downward before it is rounded, a
   CHECK(floor_divide(array(1.0F), array(0.1F)).item<float>() == 9);
 }
 
+TEST_CASE("a remainder of zero has the divisor's sign") {
+  const array a({0.0F, -0.0F, 0.0F, -0.0F, 6.0F, -6.0F, 1.0F, -1.0F});
+  const array b({-1.0F, 1.0F, 1.0F, -1.0F, -2.0F, 2.0F, -INFINITY, INFINITY});
+  for (const Dtype dtype : {Dtype::Float32, Dtype::Float16, Dtype::BFloat16}) {
+    const array rests = remainder(astype(a, dtype), astype(b, dtype));
+    const auto got = astype(rests, Dtype::Float32).to_vector<float>();
+
+    check_close(rests, {0, 0, 0, 0, 0, 0, -INFINITY, INFINITY}, 0);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      CAPTURE(i);
+      CHECK(std::signbit(got[i]) == std::signbit(b.to_vector<float>()[i]));
+    }
+  }
+}
+
 TEST_CASE("quotients of zeros and infinities are NumPy's") {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const array a({1.0F, -1.0F, -1.0F, 1.0F, 0.0F, -2.0F, kInfinity});

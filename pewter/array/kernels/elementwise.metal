@@ -107,7 +107,7 @@ inline T floor_remainder(T a, T b) {
 inline bool floor_remainder(bool, bool) { return false; }
 inline float floor_remainder(float a, float b) {
   const float left = fmod(a, b);
-  return left != 0 && (left < 0) != (b < 0) ? left + b : left;
+  return left == 0 ? copysign(0.0f, b) : (left < 0) != (b < 0) ? left + b : left;
 }
 
 template <typename T>
