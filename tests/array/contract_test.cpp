@@ -272,6 +272,16 @@ TEST_CASE("mentions are whole identifiers outside comments") {
   CHECK(ops::mentions("int a = 1'000; grid_size; int b = 0xF'F'F;", "grid_size"));
 }
 
+TEST_CASE("metal_kernel: variables of the body may have the names of attributes and shapes") {
+  const auto kernel = metal_kernel("shadows", {"a"}, {"out"}, R"(
+    uint grid_size = 5;
+    int a_shape = 7;
+    out[0] = grid_size * 10 + a_shape;
+  )");
+  const array out = kernel(simple_call({ones({8})}, Dtype::Int32, 1))[0];
+  CHECK(out.item<std::int32_t>() == 57);
+}
+
 TEST_CASE("metal_kernel: arrays without elements are passed like others") {
   const auto kernel = fast::metal_kernel("empty", {"a"}, {"none", "out"}, R"(
     uint i = thread_position_in_grid.x;

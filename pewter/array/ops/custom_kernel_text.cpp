@@ -185,8 +185,9 @@ CustomKernelText custom_kernel_text(const CustomKernel& kernel,
     result.text += fmt::format("template <{}>\n", templates.declaration);
   }
   const std::string function = is_template ? "custom_kernel_" + kernel.name : name;
-  result.text +=
-      fmt::format("[[kernel]] void {}(\n{}) {{\n{}\n}}\n", function, parameters, kernel.source);
+  // In a block of its own, where a variable may have the name of a parameter.
+  result.text += fmt::format("[[kernel]] void {}(\n{}) {{ {{\n{}\n}} }}\n", function, parameters,
+                             kernel.source);
   if (is_template) {
     result.text +=
         fmt::format("template [[host_name(\"{}\")]] [[kernel]] decltype({}<{}>) {}<{}>;\n", name,
