@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "pewter/base/float_environment.h"
 #include "pewter/base/worker_pool.h"
@@ -82,10 +83,12 @@ void encode_host_work(Stream& stream,
   }
   {
     const auto guard = stream.exclusive();
+    std::vector<BufferUse> uses;
     for (const Buffer& buffer : reads) {
-      stream.use(buffer, Access::Read);
+      uses.push_back({&buffer, Access::Read});
     }
-    stream.use(writes, Access::Write);
+    uses.push_back({&writes, Access::Write});
+    stream.use(uses);
     stream.compute_on_completion([work = std::move(work), done] {
       run(work);
       pending.fetch_sub(1);

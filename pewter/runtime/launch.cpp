@@ -149,16 +149,20 @@ Prepared prepare(const ShaderKernel& kernel, const Launch& request) {
 }
 
 // Before the encoder is asked for: waiting for another stream ends the open encoder.
-void use_buffers(Stream& stream, const std::vector<KernelArgument>& arguments) {
-  for (const KernelArgument& argument : arguments) {
-    if (const auto* buffer = std::get_if<BufferArgument>(&argument)) {
-      stream.use(buffer->buffer, Access::Write);
-    } else if (const auto* list = std::get_if<BufferListArgument>(&argument)) {
-      for (const BufferArgument& listed : list->buffers) {
-        stream.use(listed.buffer, Access::Write);
+void use_buffers(Stream& stream, const Launch& request, const Prepared& prepared) {
+  std::vector<BufferUse> uses;
+  for (const auto* arguments : {&request.arguments, &prepared.arguments}) {
+    for (const KernelArgument& argument : *arguments) {
+      if (const auto* buffer = std::get_if<BufferArgument>(&argument)) {
+        uses.push_back({&buffer->buffer, Access::Write});
+      } else if (const auto* list = std::get_if<BufferListArgument>(&argument)) {
+        for (const BufferArgument& listed : list->buffers) {
+          uses.push_back({&listed.buffer, Access::Write});
+        }
       }
     }
   }
+  stream.use(uses);
 }
 
 void bind(MTL::ComputeCommandEncoder& encoder, const KernelArgument& argument, std::size_t index) {
@@ -178,8 +182,7 @@ void encode(Stream& stream,
             const Launch& request,
             const Prepared& prepared) {
   const AutoreleaseScope scope;
-  use_buffers(stream, request.arguments);
-  use_buffers(stream, prepared.arguments);
+  use_buffers(stream, request, prepared);
   NS::SharedPtr<MTL::Buffer> records;
   if (request.error_index) {
     records = ErrorRecords::instance().for_open_task(stream);

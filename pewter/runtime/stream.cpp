@@ -57,6 +57,43 @@ struct Registry {
   }
 };
 
+/// Held while a stream looks for others' uses of buffers and makes its own known.
+std::mutex& use_order() {
+  // Never destroyed: threads may end after main.
+  static auto* const mutex = new std::mutex;
+  return *mutex;
+}
+
+/// Adds what a stream has to wait for before it may use a buffer, unless that is `known` or among
+/// `others` already. Takes no share in any stream: the last one submits its work.
+void add_pending(const BufferUse& wanted,
+                 const std::weak_ptr<const Stream>& stream,
+                 const std::vector<BlockDetails::Use>& known,
+                 std::vector<BlockDetails::Use>& others) {
+  if (!*wanted.buffer) {
+    return;
+  }
+  const auto has = [](const std::vector<BlockDetails::Use>& uses, const BlockDetails::Use& use) {
+    return std::any_of(uses.begin(), uses.end(), [&](const BlockDetails::Use& other) {
+      return other.outcome == use.outcome;
+    });
+  };
+  BlockDetails& details = wanted.buffer->block()->ensure_details();
+  const std::scoped_lock lock(details.mutex);
+  std::erase_if(details.uses, [](const BlockDetails::Use& use) {
+    const Outcome::State state = use.outcome->state();
+    return state == Outcome::State::Done ||
+           (state == Outcome::State::Failed && use.outcome->was_seen());
+  });
+  for (const BlockDetails::Use& use : details.uses) {
+    const bool is_own = !use.stream.owner_before(stream) && !stream.owner_before(use.stream);
+    if (use.outcome->state() == Outcome::State::Pending && !is_own &&
+        (wanted.access == Access::Write || use.writes) && !has(known, use) && !has(others, use)) {
+      others.push_back(use);
+    }
+  }
+}
+
 }  // namespace
 
 struct Stream::State {
@@ -171,48 +208,69 @@ void Stream::end_encoding() {
   }
 }
 
-void Stream::use(const Buffer& buffer, Access access) {
-  if (!buffer) {
-    return;
-  }
-  const bool writes = access == Access::Write;
-  BlockDetails& details = buffer.block()->ensure_details();
-  std::vector<BlockDetails::Use> others;
-  {
-    const std::scoped_lock lock(details.mutex);
-    std::erase_if(details.uses, [](const BlockDetails::Use& use) {
-      const Outcome::State state = use.outcome->state();
-      return state == Outcome::State::Done ||
-             (state == Outcome::State::Failed && use.outcome->was_seen());
-    });
-    for (const BlockDetails::Use& use : details.uses) {
-      if (use.outcome->state() == Outcome::State::Pending && (writes || use.writes) &&
-          use.stream.lock().get() != this) {
-        others.push_back(use);
+// What other streams may be waiting for must not wait for them in turn: each of two threads would
+// have used what the other comes to, and neither command buffer would ever start. So a command
+// buffer waits only as long as nobody can know what it uses, and all that a command uses becomes
+// known at once.
+void Stream::use(std::span<const BufferUse> uses) {
+  const std::scoped_lock lock(state_->mutex);
+  std::vector<BlockDetails::Use> waited_for;
+  for (;;) {
+    if (!state_->command_buffer) {
+      command_buffer();
+    }
+    std::vector<BlockDetails::Use> others;
+    {
+      const std::scoped_lock order(use_order());
+      for (const BufferUse& use : uses) {
+        add_pending(use, weak_from_this(), waited_for, others);
+      }
+      if (others.empty()) {
+        note(uses);
+        return;
       }
     }
-  }
-  for (const BlockDetails::Use& use : others) {
-    if (const auto stream = use.stream.lock()) {
-      wait_for(*stream, use.task);
-    } else {
-      // Whoever destroyed the stream has submitted its work.
-      use.outcome->wait();
+    if (!state_->task.buffers.empty()) {
+      commit();
+    }
+    for (const BlockDetails::Use& other : others) {
+      if (const auto stream = other.stream.lock()) {
+        wait_for(*stream, other.task);
+      } else {
+        // Whoever destroyed the stream has submitted its work.
+        other.outcome->wait();
+      }
+      waited_for.push_back(other);
     }
   }
+}
 
-  const std::scoped_lock lock(state_->mutex, details.mutex);
+void Stream::use(const Buffer& buffer, Access access) {
+  const BufferUse only{&buffer, access};
+  if (buffer) {
+    use(std::span(&only, 1));
+  }
+}
+
+void Stream::note(std::span<const BufferUse> uses) {
   command_buffer();
-  state_->task.buffers.push_back(buffer);
-  const auto same = [&](const BlockDetails::Use& use) {
-    return use.outcome == state_->task.outcome;
-  };
-  const auto known = std::find_if(details.uses.begin(), details.uses.end(), same);
-  if (known != details.uses.end()) {
-    known->writes = known->writes || writes;
-  } else {
-    details.uses.push_back({weak_from_this(), state_->open_task, writes, state_->task.outcome});
-    state_->bytes += buffer.length();
+  for (const BufferUse& use : uses) {
+    if (!*use.buffer) {
+      continue;
+    }
+    state_->task.buffers.push_back(*use.buffer);
+    BlockDetails& details = use.buffer->block()->ensure_details();
+    const std::scoped_lock lock(details.mutex);
+    const auto known = std::find_if(
+        details.uses.begin(), details.uses.end(),
+        [&](const BlockDetails::Use& noted) { return noted.outcome == state_->task.outcome; });
+    const bool writes = use.access == Access::Write;
+    if (known != details.uses.end()) {
+      known->writes = known->writes || writes;
+    } else {
+      details.uses.push_back({weak_from_this(), state_->open_task, writes, state_->task.outcome});
+      state_->bytes += use.buffer->length();
+    }
   }
 }
 
@@ -337,6 +395,9 @@ void Stream::submit_through(std::uint64_t task) {
   std::unique_lock lock(state_->mutex, std::defer_lock);
   const auto end = std::chrono::steady_clock::now() + kSubmitPatience;
   while (!lock.try_lock()) {
+    if (state_->completion->last_submitted() >= task) {
+      return;
+    }
     if (std::chrono::steady_clock::now() > end) {
       return;
     }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,12 @@
 namespace pewter::runtime {
 
 enum class Access { Read, Write };
+
+/// What a command does with a buffer, which may be null.
+struct BufferUse {
+  const Buffer* buffer;
+  Access access;
+};
 
 /// An ordered queue of work on the device, with the command buffer that is being filled.
 ///
@@ -56,9 +63,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// Ends the open encoder, for commands that stand between encoders.
   void end_encoding();
 
-  /// Keeps `buffer` from being reused before the open command buffer has completed, and makes the
-  /// open command buffer wait for other streams' work on it: for writers, and for readers too when
-  /// `access` is Write.
+  /// Keeps the buffers of a command from being reused before the open command buffer has completed,
+  /// and makes it wait for other streams' work on them: for writers, and for readers too where the
+  /// command writes. To be called before the command is encoded, once for all of its buffers: where
+  /// there is something to wait for, what was used before is submitted first.
+  void use(std::span<const BufferUse> uses);
   void use(const Buffer& buffer, Access access = Access::Write);
   /// Runs once the open command buffer has completed, failed or not, on a thread of the driver or
   /// on one that waits for it. Must not throw or wait.
@@ -106,6 +115,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   struct State;
 
   Stream();
+  /// Makes it known that the open command buffer uses them; nobody else may look meanwhile.
+  void note(std::span<const BufferUse> uses);
   void submit_through(std::uint64_t task);
   bool submit_if_free();
   friend void submit_open_work();

@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <cfenv>
+#include <future>
+#include <latch>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -135,6 +137,32 @@ TEST_CASE("a stream waits for another one's work on the same buffer") {
   work.encode(*reader, "add_one", 1);
   reader->synchronize();
   CHECK(work.values()[0] == 43);
+}
+
+TEST_CASE("threads that come to what the other has used do not wait for each other") {
+  const Work first;
+  const Work second;
+  std::latch both_have_begun(2);
+  const auto use_both = [&](const Work& own, const Work& other) {
+    const auto stream = Stream::create();
+    const pewter::runtime::AutoreleaseScope scope;
+    {
+      const auto guard = stream->exclusive();
+      stream->use(own.buffer);
+      own.encode(*stream, "add_one", 1);
+      both_have_begun.arrive_and_wait();
+      stream->use(other.buffer);
+      other.encode(*stream, "add_one", 1);
+    }
+    return failure_of(*stream);
+  };
+
+  auto elsewhere = std::async(std::launch::async, [&] { return use_both(second, first); });
+  CHECK(use_both(first, second).empty());
+  CHECK(elsewhere.get().empty());
+
+  CHECK(first.values()[0] == 2);
+  CHECK(second.values()[0] == 2);
 }
 
 TEST_CASE("the host waits for the work on a buffer, submitted or not") {

@@ -1,5 +1,7 @@
 #include "pewter/array/ops/kernel_call.h"
 
+#include <array>
+#include <span>
 #include <stdexcept>
 
 #include "pewter/runtime/profiler.h"
@@ -56,12 +58,15 @@ void KernelCall::dispatch_threads(MTL::Size grid, MTL::Size threads) {
 
 void KernelCall::encode(bool by_groups, MTL::Size grid, MTL::Size threads) {
   const auto write = [&] {
+    std::array<runtime::BufferUse, kMaxBindings> uses;
+    std::size_t use_count = 0;
     for (std::size_t i = 0; i < count_; ++i) {
       if (bindings_[i].data == nullptr) {
-        stream_.use(bindings_[i].buffer, bindings_[i].access);
+        uses[use_count++] = {&bindings_[i].buffer, bindings_[i].access};
       }
     }
-    // Asked for after the last use(): waiting for another stream ends the open encoder.
+    stream_.use(std::span(uses.data(), use_count));
+    // Asked for after use(): waiting for another stream ends the open encoder.
     MTL::ComputeCommandEncoder* encoder = stream_.compute_encoder();
     encoder->setComputePipelineState(kernel_.pipeline.get());
     for (std::size_t i = 0; i < count_; ++i) {
