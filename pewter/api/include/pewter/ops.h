@@ -231,7 +231,8 @@ PEWTER_EXPORT array array_equal(const array& a,
 /// The array itself; part of MLX's interface.
 PEWTER_EXPORT array stop_gradient(const array& a, StreamOrDevice s = {});
 
-// --- Reductions: over the given axes, one axis, or all. ---
+// --- Reductions: over the given axes, one axis, or all. Sums and products of bools and integers of
+// 8 and 16 bits are int32, or uint32 of unsigned ones; running sums and products too. ---
 
 #define PEWTER_REDUCTION(name)                                                      \
   PEWTER_EXPORT array name(const array& a, const Axes& axes, bool keepdims = false, \
