@@ -88,9 +88,10 @@ TEST_CASE("divisions by one number share its reciprocal in every mode") {
 }
 
 TEST_CASE("sums over what threads share have the same bits in every mode") {
-  check_all_modes("kernel void f" + kParameters + R"(, uint lane [[thread_index_in_threadgroup]]) {
+  check_all_modes("kernel void f" + kParameters + R"(, uint lane [[thread_index_in_threadgroup]],
+      uint threads [[threads_per_threadgroup]]) {
     threadgroup float tile[256];
-    tile[lane] = x[i & 1023] * 0.37f + x[(i * 3) & 1023];
+    for (uint k = lane; k < 256; k += threads) tile[k] = x[(i + k) & 1023] * 0.37f + x[k * 3];
     for (uint k = 128; k > 0; k >>= 1) {
       threadgroup_barrier(mem_flags::mem_threadgroup);
       if (lane < k) tile[lane] += tile[lane + k] * 0.99f;
