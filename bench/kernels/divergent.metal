@@ -116,3 +116,65 @@ kernel void knapsack(device const uint* in [[buffer(0)]],
   }
   out[i] = best[63];
 }
+
+// Each thread runs a program of its own on a stack.
+kernel void interpreter(device const uint* in [[buffer(0)]],
+                        device uint* out [[buffer(1)]],
+                        uint i [[thread_position_in_grid]]) {
+  uint stack[8];
+  for (uint k = 0; k < 8; ++k) {
+    stack[k] = k;
+  }
+  uint program = in[i];
+  uint top = 0;
+  for (uint k = 0; k < 48; ++k) {
+    const uint below = (top + 7) & 7;
+    switch (program & 7) {
+      case 0:
+        top = (top + 1) & 7;
+        stack[top] = program;
+        break;
+      case 1:
+        stack[below] += stack[top];
+        top = below;
+        break;
+      case 2:
+        stack[below] *= stack[top] | 1;
+        top = below;
+        break;
+      case 3:
+        top = (top + 1) & 7;
+        stack[top] = stack[(top + 7) & 7];
+        break;
+      case 4: {
+        const uint value = stack[top];
+        stack[top] = stack[below];
+        stack[below] = value;
+        break;
+      }
+      case 5:
+        for (uint n = stack[top] & 7; n > 0; --n) {
+          stack[top] = stack[top] * 5 + 1;
+        }
+        break;
+      case 6:
+        stack[top] ^= stack[below] >> 5;
+        break;
+      default:
+        program = program * 9 + k;
+    }
+    program = program >> 3 | program << 29;
+  }
+  out[i] = stack[top];
+}
+
+// Each thread adds up a row of its own; all rows begin in the same places of a cache.
+kernel void rows(device const uint* in [[buffer(0)]],
+                 device uint* out [[buffer(1)]],
+                 uint i [[thread_position_in_grid]]) {
+  uint sum = 0;
+  for (uint k = 0; k < 1024; ++k) {
+    sum += in[i * 1024 + k];
+    out[i * 1024 + k] = sum;
+  }
+}

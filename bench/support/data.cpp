@@ -301,6 +301,59 @@ std::string check_knapsack(std::span<const std::uint32_t> in, std::span<const st
   });
 }
 
+std::string check_interpreter(std::span<const std::uint32_t> in,
+                              std::span<const std::uint32_t> out) {
+  return check_words("interpreter", in, out, [](std::uint32_t program) {
+    std::array<std::uint32_t, 8> stack;
+    std::iota(stack.begin(), stack.end(), 0U);
+    std::uint32_t top = 0;
+    for (std::uint32_t k = 0; k < 48; ++k) {
+      const std::uint32_t below = (top + 7) % 8;
+      const std::uint32_t above = (top + 1) % 8;
+      const std::uint32_t value = stack[top];
+      switch (program % 8) {
+        case 0:
+        case 3:
+          stack[above] = program % 8 == 0 ? program : value;
+          top = above;
+          break;
+        case 1:
+        case 2:
+          stack[below] = program % 8 == 1 ? stack[below] + value : stack[below] * (value | 1);
+          top = below;
+          break;
+        case 4:
+          std::swap(stack[top], stack[below]);
+          break;
+        case 5:
+          for (std::uint32_t n = 0; n < value % 8; ++n) {
+            stack[top] = stack[top] * 5 + 1;
+          }
+          break;
+        case 6:
+          stack[top] ^= stack[below] >> 5;
+          break;
+        default:
+          program = program * 9 + k;
+      }
+      program = std::rotr(program, 3);
+    }
+    return stack[top];
+  });
+}
+
+std::string check_rows(std::span<const std::uint32_t> in, std::span<const std::uint32_t> out) {
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    sum = in[i] + (i % kRowWords != 0 ? sum : 0);
+    if (out[i] != sum) {
+      return "rows: element " + std::to_string(i) + " is " + std::to_string(out[i]) + ", not " +
+             std::to_string(sum);
+    }
+  }
+  return {};
+}
+
 std::string check_softmax(std::span<const float> x, std::span<const float> y) {
   for (std::size_t row = 0; row < kSoftmaxRows; row += 501) {
     const auto values = x.subspan(row * kSoftmaxColumns, kSoftmaxColumns);

@@ -17,6 +17,7 @@ inline constexpr std::uint32_t kMandelbrotLimit = 256;
 inline constexpr std::uint32_t kBodies = 4096;
 inline constexpr std::uint32_t kSortElements = 1u << 20;
 inline constexpr std::uint32_t kPartingThreads = 1u << 20;
+inline constexpr std::size_t kRowWords = 1024;
 inline constexpr std::uint32_t kQ4Size = 4096;
 inline constexpr std::size_t kQ4BlockBytes = 18;
 inline constexpr std::size_t kQ4BlockWeights = 32;
@@ -66,12 +67,16 @@ std::string check_sort(std::span<const std::uint32_t> input, std::span<const std
 std::string check_histogram(std::span<const std::uint8_t> bytes,
                             std::span<const std::uint32_t> counts);
 /// Threads that part: each in one of 32 loops, few of them long in theirs, each with an array to
-/// sort, a board to search, a table to fill.
+/// sort, a board to search, a table to fill, a program to run.
 std::string check_cases(std::span<const std::uint32_t> in, std::span<const std::uint32_t> out);
 std::string check_chase(std::span<const std::uint32_t> in, std::span<const std::uint32_t> out);
 std::string check_insertion(std::span<const std::uint32_t> in, std::span<const std::uint32_t> out);
 std::string check_queens(std::span<const std::uint32_t> in, std::span<const std::uint32_t> out);
 std::string check_knapsack(std::span<const std::uint32_t> in, std::span<const std::uint32_t> out);
+std::string check_interpreter(std::span<const std::uint32_t> in,
+                              std::span<const std::uint32_t> out);
+/// Sums along rows of kRowWords.
+std::string check_rows(std::span<const std::uint32_t> in, std::span<const std::uint32_t> out);
 std::string check_softmax(std::span<const float> x, std::span<const float> y);
 std::string check_q4(const Q4Problem& problem, std::span<const float> y);
 

@@ -82,7 +82,10 @@ Prepared histogram() {
 
 using Check = std::string(std::span<const std::uint32_t>, std::span<const std::uint32_t>);
 
-Prepared parting(const char* name, Check* check) {
+Prepared parting(const char* name,
+                 Check* check,
+                 std::size_t threads = kPartingThreads,
+                 std::size_t group = 256) {
   struct State {
     std::vector<std::uint32_t> input = random_words(kPartingThreads);
     std::unique_ptr<Memory> in = memory_of(shared_device(), input);
@@ -92,8 +95,8 @@ Prepared parting(const char* name, Check* check) {
   auto state = std::make_shared<State>();
   state->kernel = shared_device().kernel("divergent", name);
   return {.run =
-              [state] {
-                shared_device().dispatch(*state->kernel, {kPartingThreads}, {256},
+              [state, threads, group] {
+                shared_device().dispatch(*state->kernel, {threads}, {group},
                                          {state->in, state->out});
                 shared_device().finish();
               },
@@ -120,6 +123,10 @@ void add_divergent_works() {
       [] { return parting("queens", &check_queens); });
   add("divergent_knapsack_1M", Unit::MegaelementsPerSecond, kPartingThreads,
       [] { return parting("knapsack", &check_knapsack); });
+  add("divergent_interpreter_1M", Unit::MegaelementsPerSecond, kPartingThreads,
+      [] { return parting("interpreter", &check_interpreter); });
+  add("divergent_rows_1M", Unit::MegaelementsPerSecond, kPartingThreads,
+      [] { return parting("rows", &check_rows, kPartingThreads / kRowWords, 64); });
 }
 
 }  // namespace bench
