@@ -37,7 +37,9 @@ class Allocator {
 
   /// Wraps memory of the caller, page aligned and a multiple of pages long, without a copy. It
   /// counts as active and never enters the cache; `release` is called when nothing uses it any
-  /// more. Null when the device does not take the memory; then `release` is not called.
+  /// more: by the thread that lets go of it, or, when a task that has completed does, by a thread
+  /// of the library's own, where it may wait for the device. It must not throw. Null when the
+  /// device does not take the memory; then `release` is not called.
   Buffer adopt(void* memory, std::size_t size, std::function<void()> release);
 
   std::size_t active() const;

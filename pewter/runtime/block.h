@@ -62,7 +62,7 @@ struct Block {
   /// How many memory scopes had begun when it was allocated.
   std::atomic<std::uint64_t> scope = 0;
   std::atomic<BlockDetails*> details = nullptr;
-  /// Called at the end of adopted memory.
+  /// Called at the end of adopted memory; elsewhere when the end of a task brings it.
   std::function<void()> release;
 
   // Places in the cache and in the list of all blocks, guarded by the allocator's mutex.

@@ -6,6 +6,8 @@
 
 #include "pewter/runtime/autorelease_scope.h"
 #include "pewter/runtime/device.h"
+#include "pewter/runtime/release_thread.h"
+#include "pewter/runtime/scheduler.h"
 
 namespace pewter::runtime {
 namespace {
@@ -92,7 +94,12 @@ void BlockSource::end(std::unique_ptr<Block> block) {
     const AutoreleaseScope scope;
     block->metal->release();
   }
-  if (block->release) {
+  if (!block->release) {
+    return;
+  }
+  if (Scheduler::CompletionScope::is_current()) {
+    release_elsewhere(std::move(block->release));
+  } else {
     block->release();
   }
 }

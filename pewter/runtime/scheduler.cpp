@@ -68,4 +68,8 @@ Scheduler::CompletionScope::~CompletionScope() {
   completing = before_;
 }
 
+bool Scheduler::CompletionScope::is_current() {
+  return completing;
+}
+
 }  // namespace pewter::runtime

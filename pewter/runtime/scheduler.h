@@ -44,6 +44,9 @@ class Scheduler {
     CompletionScope(const CompletionScope&) = delete;
     CompletionScope& operator=(const CompletionScope&) = delete;
 
+    /// Whether the calling thread is inside of one.
+    static bool is_current();
+
    private:
     bool before_;
   };

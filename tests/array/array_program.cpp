@@ -15,13 +15,16 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <latch>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "pewter/runtime/allocator.h"
+#include "pewter/runtime/device.h"
 #include "pewter/runtime/host_work.h"
 #include "pewter/runtime/stream.h"
 #include "tests/support/no_threads.h"
@@ -138,6 +141,30 @@ void end_while_host_computes() {
   }
 }
 
+/// Memory whose end comes when a task of the stream has completed.
+void leave_memory_to(runtime::Stream& stream, std::function<void()> release) {
+  const std::size_t bytes = runtime::page_size();
+  void* const memory = std::aligned_alloc(bytes, bytes);
+  stream.use(runtime::allocator().adopt(memory, bytes, [memory, release = std::move(release)] {
+    std::free(memory);
+    release();
+  }));
+  stream.commit();
+}
+
+void end_while_releasing() {
+  static std::atomic<bool> is_done = false;
+  static std::latch has_begun(1);
+  std::atexit([] { print("release", is_done ? "done" : "under way"); });
+  const auto stream = runtime::Stream::create();
+  leave_memory_to(*stream, [] {
+    has_begun.count_down();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    is_done = (ones({4}) + 1.0F).to_vector<float>()[3] == 2;
+  });
+  has_begun.wait();
+}
+
 /// As in a process that may not have more threads.
 void compute_without_threads() {
   const pewter::test::NoThreads no_threads;
@@ -148,6 +175,9 @@ void compute_without_threads() {
   for (int i = 0; i < 2; ++i) {
     eval(exp(many) - 1.0F);
   }
+  const auto stream = runtime::Stream::create();
+  leave_memory_to(*stream, [] { print("memory", "released"); });
+  stream->synchronize();
 }
 
 /// Every bit of the elements, one number for 1000 of them.
@@ -391,6 +421,8 @@ int main(int count, char** arguments) {
     compute_known_operations();
   } else if (scenario == "end_while_host_computes") {
     end_while_host_computes();
+  } else if (scenario == "end_while_releasing") {
+    end_while_releasing();
   } else if (scenario == "end_while_compiling") {
     end_while_compiling();
   } else if (scenario == "compute_without_threads") {

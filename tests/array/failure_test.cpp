@@ -1,19 +1,25 @@
 // What is left of arrays when a kernel faults on the device.
 
 #include <doctest/doctest.h>
+#include <pewter/device.h>
 #include <pewter/eval.h>
 #include <pewter/fast.h>
 #include <pewter/memory.h>
 #include <pewter/ops.h>
+#include <Metal/Metal.hpp>
 
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <future>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "pewter/array/graph/streams.h"
+#include "pewter/runtime/device.h"
 
 using namespace pewter;
 
@@ -226,4 +232,29 @@ TEST_CASE("the end of adopted memory may compute arrays, also when an evaluation
   eval(wanted_of_adopted);
   CHECK(computed == Floats{2, 2, 2});
   CHECK(wanted_of_adopted.back().to_vector<float>() == Floats{9, 10, 11});
+}
+
+TEST_CASE("the end of adopted memory may compute arrays on the stream that has used it last") {
+  constexpr std::size_t kBytes = 1 << 16;
+  void* const memory = std::aligned_alloc(kBytes, kBytes);
+  std::memset(memory, 0, kBytes);
+  const Stream stream = new_thread_unsafe_stream();
+  const auto gate = NS::TransferPtr(runtime::device()->newSharedEvent());
+  graph::stream_with(static_cast<std::uint32_t>(stream.index))
+      ->command_buffer()
+      ->encodeWait(gate.get(), 1);
+  std::promise<Floats> computed;
+  const array wanted = [&] {
+    const array adopted = array::adopt(memory, {kBytes / 4}, Dtype::Float32, [&] {
+      std::free(memory);
+      computed.set_value(add(ones({3}), array(1.0F), stream).to_vector<float>());
+    });
+    return add(adopted, array(2.0F), stream);
+  }();
+
+  async_eval(wanted);
+  gate->setSignaledValue(1);
+
+  CHECK(wanted.to_vector<float>() == Floats(kBytes / 4, 2));
+  CHECK(computed.get_future().get() == Floats{2, 2, 2});
 }

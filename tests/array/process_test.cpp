@@ -79,6 +79,7 @@ TEST_CASE("a process that can start no thread computes all the same, and is told
   const ProcessResult result = run("compute_without_threads", {{"PEWTER_LOG", "fusion"}});
 
   CHECK(facts(result)["sum"] == "360000.000000");
+  CHECK(facts(result)["memory"] == "released");
   CHECK(result.errors.find("kernels have no limit of time") != std::string::npos);
   // Nobody makes the kernel in the background.
   CHECK(result.errors.find("one kernel: linear: exp subtract") != std::string::npos);
@@ -98,6 +99,13 @@ TEST_CASE("what the host computes is finished before the libraries of the progra
 
   CHECK(result.code == 0);
   CHECK(result.output == "work: done\n");
+}
+
+TEST_CASE("the end of adopted memory is finished before the program's static objects end") {
+  const ProcessResult result = run("end_while_releasing", {});
+
+  CHECK_MESSAGE(result.code == 0, result.errors);
+  CHECK(result.output == "release: done\n");
 }
 
 TEST_CASE("a program that ends while its kernels are made ends in order") {

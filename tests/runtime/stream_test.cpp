@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cfenv>
+#include <cstdlib>
 #include <future>
 #include <latch>
 #include <stdexcept>
@@ -22,6 +23,7 @@ using pewter::runtime::Access;
 using pewter::runtime::allocator;
 using pewter::runtime::Buffer;
 using pewter::runtime::encode_host_work;
+using pewter::runtime::page_size;
 using pewter::runtime::Scheduler;
 using pewter::runtime::Stream;
 using pewter::test::Gpu;
@@ -124,6 +126,27 @@ TEST_CASE("a buffer is not reused before the work on it is done") {
   const bool was_done = stream->idle();
   CHECK((was_done || other.metal() != metal));
   stream->synchronize();
+}
+
+TEST_CASE("the end of adopted memory may wait for the stream whose task brings it") {
+  const Work work;
+  const auto stream = Stream::create();
+  void* const memory = std::aligned_alloc(page_size(), page_size());
+  std::promise<std::uint32_t> seen;
+  Buffer adopted = allocator().adopt(memory, page_size(), [&] {
+    std::free(memory);
+    work.encode(*stream, "add_one", 1);
+    stream->use(work.buffer);
+    stream->synchronize();
+    seen.set_value(work.values()[0]);
+  });
+  REQUIRE(adopted);
+
+  stream->use(adopted);
+  adopted.reset();
+  stream->synchronize();
+
+  CHECK(seen.get_future().get() == 1);
 }
 
 TEST_CASE("a stream waits for another one's work on the same buffer") {

@@ -108,7 +108,9 @@ class PEWTER_EXPORT array {  // NOLINT(readability-identifier-naming): the name 
 
   /// Memory of the caller's, row contiguous, without a copy when the device takes it as it is (page
   /// aligned, whole pages), else with one. `release`, if there is one, is called when nothing
-  /// uses the memory any more. Throws std::invalid_argument for a null pointer to elements.
+  /// uses the memory any more, and may compute arrays: by the thread that lets go of it, or, when
+  /// the device used it last, soon after by a thread of the library's own. Throws
+  /// std::invalid_argument for a null pointer to elements.
   static array adopt(void* memory, Shape shape, Dtype dtype, std::function<void()> release);
 
   /// An array of rank 0.
