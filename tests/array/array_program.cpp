@@ -319,6 +319,8 @@ void without_device() {
   call.output_dtypes = {Dtype::Float32};
   print("kernel", outcome([&] { kernel(call); }));
   print("info", std::to_string(device_info(DeviceType::Gpu).size()));
+  print("synchronize", outcome([] { synchronize(); }));
+  print("clear", outcome([] { clear_streams(); }));
 }
 
 void count_bodies() {

@@ -186,6 +186,12 @@ TEST_CASE("metal-memory-and-device 25: without a device a kernel is refused at t
   CHECK(found["info"] == "0");
 }
 
+TEST_CASE("without a device there is nothing to wait for") {
+  auto found = facts(run("without_device", {{"PEWTER_DEVICE", "none"}}));
+  CHECK(found["synchronize"] == "ok");
+  CHECK(found["clear"] == "ok");
+}
+
 TEST_CASE("metal-memory-and-device 28: the environment disables compile until it is enabled") {
   auto found = facts(run("count_bodies", {{"MLX_DISABLE_COMPILE", "1"}}));
   CHECK(found["runs"] == "2");
