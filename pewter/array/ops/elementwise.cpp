@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <pewter/ops.h>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <string_view>
@@ -227,7 +228,8 @@ ElementwiseTypes elementwise_types(const Elementwise& row, Dtype promoted) {
 void expect_joinable(const char* origin,
                      const Shape& shape,
                      const std::vector<graph::NodePointer>& operands) {
-  if (shape.size() <= fusion::kMaxAxes) {
+  const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  if (shape.size() <= fusion::kMaxAxes || is_empty) {
     return;
   }
   std::vector<graph::Node*> nodes;

@@ -58,7 +58,8 @@ struct ElementwiseTypes {
 ElementwiseTypes elementwise_types(const Elementwise& row, Dtype promoted);
 
 /// Throws std::invalid_argument, tagged with `origin`, when kernels cannot run over operands that
-/// are broadcast to `shape`: more than 8 of its axes are left when neighbours are joined.
+/// are broadcast to `shape`: more than 8 of its axes are left when neighbours are joined. Shapes
+/// without elements are never refused.
 void expect_joinable(const char* origin,
                      const Shape& shape,
                      const std::vector<graph::NodePointer>& operands);

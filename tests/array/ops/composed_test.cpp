@@ -189,3 +189,29 @@ TEST_CASE("axes that kernels cannot run over are refused under the name of the f
   CHECK(sum(whole).item<float>() == 0);
   CHECK(sort(whole, 10).shape() == whole.shape());
 }
+
+TEST_CASE("axes that kernels cannot run over do not matter where there are no elements") {
+  const std::vector<int> order = {10, 0, 9, 1, 8, 2, 7, 3, 6, 4, 5};
+  const array turned = transpose(zeros(Shape(11, 2)), order);
+  Shape lengths(11, 2);
+  lengths[3] = 0;
+  const array none = transpose(zeros(lengths), order);
+  Shape without(11, 2);
+  without[5] = 0;
+
+  CHECK(repeat(turned, 0, 5).shape() == without);
+  CHECK(repeat(turned, 0, 5).to_vector<float>().empty());
+  CHECK(tile(turned, {0, 1, 1, 1, 1, 1}).shape() == without);
+  CHECK(tile(turned, {0, 1, 1, 1, 1, 1}).to_vector<float>().empty());
+  CHECK(sum(repeat(turned, 0, 5)).item<float>() == 0);
+  CHECK(exp(none + broadcast_to(array(1.0F), none.shape())).to_vector<float>().empty());
+  CHECK(sort(none, 2).to_vector<float>().empty());
+  CHECK(softmax(none, 2).to_vector<float>().empty());
+  CHECK(cumsum(none, 2).to_vector<float>().empty());
+  CHECK(take(none, array({0}), 2).to_vector<float>().empty());
+  CHECK(sum(none, 0).to_vector<float>().empty());
+  CHECK(sum(none, 7).to_vector<float>() == std::vector<float>(1024, 0));
+  CHECK(prod(exp(none)).item<float>() == 1);
+  CHECK(copy(none).to_vector<float>().empty());
+  CHECK(reshape(none, {0, 5}).shape() == Shape{0, 5});
+}
