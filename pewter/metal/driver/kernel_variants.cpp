@@ -49,8 +49,9 @@ class KernelVariants::Rival : public std::enable_shared_from_this<Rival> {
   void make_in_background() {
     try {
       run_in_background([self = shared_from_this()] { self->make(); });
-    } catch (const std::system_error&) {
-      // A process that can start no thread goes on without.
+    } catch (const std::system_error& error) {
+      logging::warning("spmd", "'{}' stays on lanes without a trial: {}", request_.kernel,
+                       error.what());
     }
   }
 

@@ -12,7 +12,7 @@ namespace {
 
 using test::Gpu;
 using test::size;
-using uint = std::uint32_t;
+using Word = std::uint32_t;
 
 const executor::Trial* trial_of(const NS::SharedPtr<MTL::ComputePipelineState>& pipeline) {
   return foundation::impl<driver::ComputePipelineState>(pipeline.get())->variants->trial();
@@ -41,13 +41,13 @@ void run_until_compared(const std::string& source,
                         const executor::Trial& trial,
                         const NS::SharedPtr<MTL::ComputePipelineState>& pipeline,
                         const Gpu& gpu,
-                        uint threads,
-                        const std::vector<uint>& in,
-                        const std::vector<uint>& expected) {
+                        Word threads,
+                        const std::vector<Word>& in,
+                        const std::vector<Word>& expected) {
   CAPTURE(source);
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (trial.comparisons() < 2 && std::chrono::steady_clock::now() < end) {
-    std::vector<uint> out(expected.size());
+    std::vector<Word> out(expected.size());
     gpu.run(pipeline.get(), {.grid = size(threads), .group = size(64)}, in, out);
     REQUIRE(out == expected);
   }
@@ -58,11 +58,11 @@ void run_until_compared(const std::string& source,
 
 TEST_CASE("a kernel whose lanes are in each other's way runs one thread at a time, with its bits") {
   const Gpu gpu;
-  constexpr uint kThreads = 1024;
-  std::vector<uint> in(std::size_t{kThreads} * kThreads);
-  std::vector<uint> expected(in.size());
+  constexpr Word kThreads = 1024;
+  std::vector<Word> in(std::size_t{kThreads} * kThreads);
+  std::vector<Word> expected(in.size());
   for (std::size_t i = 0; i < in.size(); ++i) {
-    in[i] = static_cast<uint>(i * 2654435761U >> 7);
+    in[i] = static_cast<Word>(i * 2654435761U >> 7);
     expected[i] = in[i] + (i % kThreads != 0 ? expected[i - 1] : 0);
   }
   const auto pipeline = gpu.pipeline(kRows, "f");
@@ -77,15 +77,15 @@ TEST_CASE("a kernel whose lanes are in each other's way runs one thread at a tim
 TEST_CASE("a kernel that gathers and computes much stays on lanes") {
   const Gpu gpu;
   // Not whole groups.
-  constexpr uint kThreads = 99'990;
-  std::vector<uint> in(4096);
+  constexpr Word kThreads = 99'990;
+  std::vector<Word> in(4096);
   for (std::size_t i = 0; i < in.size(); ++i) {
-    in[i] = static_cast<uint>(i * 40503U);
+    in[i] = static_cast<Word>(i * 40503U);
   }
-  std::vector<uint> expected(kThreads);
-  for (uint i = 0; i < kThreads; ++i) {
-    uint value = in[(i * 2654435761U) >> 20];
-    for (uint k = 0; k < 400; ++k) {
+  std::vector<Word> expected(kThreads);
+  for (Word i = 0; i < kThreads; ++i) {
+    Word value = in[(i * 2654435761U) >> 20];
+    for (Word k = 0; k < 400; ++k) {
       value = (value ^ (value >> 7)) * 9U + k;
     }
     expected[i] = value;
