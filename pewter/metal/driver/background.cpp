@@ -1,11 +1,15 @@
 #include "pewter/metal/driver/background.h"
 
+#include <atomic>
 #include <condition_variable>
+#include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "pewter/base/thread.h"
 #include "pewter/metal/executor/executor.h"
 #include "pewter/metal/foundation/autorelease_pool.h"
 
@@ -15,8 +19,28 @@ namespace {
 /// Threads that are started as tasks come, up to one for each core.
 class TaskQueue {
  public:
+  /// That of this process: a forked child has none of its parent's threads, and what waits for them
+  /// there is the parent's to do. The parent's stays in the child as it was, perhaps locked for
+  /// ever.
+  static TaskQueue& instance() {
+    static const int registered = std::atexit(&end_at_exit);
+    static_cast<void>(registered);
+    TaskQueue* known = instance_.load(std::memory_order_acquire);
+    while (known == nullptr || known->made_in_ != fork_generation()) {
+      auto* const made = new TaskQueue;
+      if (instance_.compare_exchange_strong(known, made)) {
+        return *made;
+      }
+      delete made;
+    }
+    return *known;
+  }
+
   void add(std::function<void()> task) {
     std::scoped_lock lock(mutex_);
+    if (stopping_) {
+      return;
+    }
     tasks_.push_back(std::move(task));
     if (idle_ < tasks_.size() && threads_.size() < executor::thread_count()) {
       threads_.emplace_back([this] { work(); });
@@ -24,9 +48,17 @@ class TaskQueue {
     changed_.notify_one();
   }
 
+ private:
   // What runs is finished and what waits is dropped, so that no task outlives the program's
   // statics.
-  ~TaskQueue() {
+  static void end_at_exit() {
+    TaskQueue* const known = instance_.load(std::memory_order_acquire);
+    if (known != nullptr && known->made_in_ == fork_generation()) {
+      known->end();
+    }
+  }
+
+  void end() {
     {
       std::scoped_lock lock(mutex_);
       stopping_ = true;
@@ -37,7 +69,6 @@ class TaskQueue {
     }
   }
 
- private:
   void work() {
     std::unique_lock lock(mutex_);
     while (true) {
@@ -59,6 +90,9 @@ class TaskQueue {
     }
   }
 
+  static constinit inline std::atomic<TaskQueue*> instance_ = nullptr;
+
+  const std::uint32_t made_in_ = fork_generation();
   std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::deque<std::function<void()>> tasks_;
@@ -70,8 +104,7 @@ class TaskQueue {
 }  // namespace
 
 void run_in_background(std::function<void()> task) {
-  static TaskQueue queue;
-  queue.add(std::move(task));
+  TaskQueue::instance().add(std::move(task));
 }
 
 }  // namespace pewter::driver
