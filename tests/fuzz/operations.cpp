@@ -112,29 +112,27 @@ constexpr Operation kFloatVector[] = {
     {"floor($)", "t"}, {"fabs($)", "t"},
 };
 
-template <std::size_t N>
-void append(std::vector<Operation>& to, const Operation (&from)[N]) {
-  to.insert(to.end(), std::begin(from), std::end(from));
+std::vector<Operation> join(std::span<const Operation> first,
+                            std::span<const Operation> second = {}) {
+  std::vector<Operation> result;
+  result.reserve(first.size() + second.size());
+  for (const std::span<const Operation> part : {first, second}) {
+    for (const Operation& operation : part) {
+      result.push_back(operation);
+    }
+  }
+  return result;
 }
 
 struct Tables {
-  std::vector<Operation> boolean, integer, half, single, integer_vector, bfloat_vector,
-      float_vector, bool_vector;
-
-  Tables() {
-    append(boolean, kBool);
-    append(boolean, kVectorBool);
-    append(integer, kInteger);
-    append(half, kFloat);
-    append(single, kFloat);
-    append(single, kSingle);
-    append(integer_vector, kVector);
-    append(integer_vector, kIntegerVector);
-    append(bfloat_vector, kVector);
-    append(float_vector, kVector);
-    append(float_vector, kFloatVector);
-    bool_vector = {{"($ < $)", "yy"}, {"($ == $)", "yy"}, {"construct", ""}};
-  }
+  std::vector<Operation> boolean = join(kBool, kVectorBool);
+  std::vector<Operation> integer = join(kInteger);
+  std::vector<Operation> half = join(kFloat);
+  std::vector<Operation> single = join(kFloat, kSingle);
+  std::vector<Operation> integer_vector = join(kVector, kIntegerVector);
+  std::vector<Operation> bfloat_vector = join(kVector);
+  std::vector<Operation> float_vector = join(kVector, kFloatVector);
+  std::vector<Operation> bool_vector = {{"($ < $)", "yy"}, {"($ == $)", "yy"}, {"construct", ""}};
 };
 
 }  // namespace
