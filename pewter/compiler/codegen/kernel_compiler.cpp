@@ -16,6 +16,7 @@
 
 #include "pewter/base/kernel_abi.h"
 #include "pewter/base/log.h"
+#include "pewter/compiler/codegen/atomic_use.h"
 #include "pewter/compiler/codegen/clang_output.h"
 #include "pewter/compiler/codegen/convergence.h"
 #include "pewter/compiler/codegen/entry_point.h"
@@ -74,19 +75,6 @@ bool has_pending_initialisers(const llvm::Module& module) {
   }
   const auto* list = llvm::dyn_cast<llvm::ConstantArray>(constructors->getInitializer());
   return list != nullptr && list->getNumOperands() > 0;
-}
-
-bool uses_atomics(const llvm::Module& module) {
-  for (const llvm::Function& function : module) {
-    for (const llvm::BasicBlock& block : function) {
-      for (const llvm::Instruction& instruction : block) {
-        if (instruction.isAtomic()) {
-          return true;
-        }
-      }
-    }
-  }
-  return false;
 }
 
 bool has_loops(llvm::Function& function) {
@@ -182,7 +170,7 @@ void describe_convergence(const llvm::Module& module, KernelCode& code) {
   const Convergence convergence = find_convergence(module);
   code.uses_barriers = convergence.barriers;
   code.uses_simdgroup = convergence.simdgroup;
-  code.uses_atomics = uses_atomics(module);
+  code.uses_atomics = find_atomic_use(module).any;
 }
 
 /// Leaves nothing of how numbers are computed to LLVM, but for a function that does so itself.
@@ -233,13 +221,16 @@ unsigned vector_registers(const llvm::TargetMachine& machine, const llvm::Functi
 /// Whether lanes may go separate ways, or to places far apart, for long enough that single threads
 /// are faster, and nothing but time would tell: neither the last bits of sums nor the order of
 /// atomic operations.
-bool may_lose_to_scalar(const KernelCode& code, const spmd::Programs& programs, bool has_loops) {
+bool may_lose_to_scalar(const KernelCode& code,
+                        const spmd::Programs& programs,
+                        bool has_loops,
+                        bool shows_order) {
   const spmd::Tally& tally = programs.tally;
   const unsigned scattered =
       tally.count(spmd::Form::StridedAccess) + tally.count(spmd::Form::Gather);
   const bool parts = has_loops && tally.count(spmd::Form::DivergentBranch) > 0;
-  return (scattered > 0 || parts) && !programs.has_row_sums && !code.uses_barriers &&
-         !code.uses_simdgroup && !code.uses_atomics && !code.uses_log;
+  return (scattered > 0 || parts || code.uses_atomics) && !shows_order && !programs.has_row_sums &&
+         !code.uses_barriers && !code.uses_simdgroup && !code.uses_log;
 }
 
 void explain(const spmd::Programs& programs, const spmd::Width& width, KernelExplanation& result) {
@@ -330,13 +321,14 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   code.handles_parts = plan.parts == GroupParts::Needed || (has_parts && size < kSmallInstructions);
   const bool loops = has_loops(thread);
   const bool is_brief = size < kSmallInstructions && !loops;
+  const bool shows_order = find_atomic_use(module).shows_order;
   auto programs = spmd::vectorise(thread, optimiser.functions(), lanes, code.handles_parts);
   if (!programs) {
     return std::move(programs).error();
   }
   show(module, "vectorisation");
   explain(*programs, width, code.explanation);
-  code.may_lose_to_scalar = may_lose_to_scalar(code, *programs, loops);
+  code.may_lose_to_scalar = may_lose_to_scalar(code, *programs, loops, shows_order);
   if (plan.programs_only) {
     return code;
   }

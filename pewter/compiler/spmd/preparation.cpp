@@ -26,6 +26,7 @@
 #include "llvm/Transforms/Utils/LowerSwitch.h"
 #include "llvm/Transforms/Utils/UnifyFunctionExitNodes.h"
 
+#include "pewter/compiler/spmd/overflow_checks.h"
 #include "pewter/compiler/spmd/private_memory.h"
 
 namespace pewter::compiler::spmd {
@@ -280,6 +281,7 @@ void split_between_blocks(llvm::Function& function) {
 void split_values(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   expand_memory_intrinsics(function, analyses.getResult<llvm::TargetIRAnalysis>(function));
   expand_bit_casts(function);
+  expand_overflow_checks(function);
   analyses.invalidate(function, llvm::PreservedAnalyses::none());
   llvm::ScalarizerPassOptions options;
   options.ScalarizeLoadStore = true;
@@ -293,6 +295,7 @@ void split_values(llvm::Function& function, llvm::FunctionAnalysisManager& analy
   // What has come together again on the way.
   expand_memory_intrinsics(function, analyses.getResult<llvm::TargetIRAnalysis>(function));
   expand_bit_casts(function);
+  expand_overflow_checks(function);
   analyses.invalidate(function, llvm::PreservedAnalyses::none());
   llvm::FunctionPassManager again;
   again.addPass(llvm::ScalarizerPass(options));

@@ -36,6 +36,16 @@ const std::string kGathers = R"(
     out[i] = value;
   })";
 
+/// Sums of which nobody sees a part.
+const std::string kSums = R"(
+  #include <metal_stdlib>
+  using namespace metal;
+  kernel void f(device const uint* in [[buffer(0)]], device atomic_uint* out [[buffer(1)]],
+                uint i [[thread_position_in_grid]]) {
+    atomic_fetch_add_explicit(out + (in[i] & 4095), in[i] >> 12, memory_order_relaxed);
+    atomic_fetch_sub_explicit(out + 4096, 1, memory_order_relaxed);
+  })";
+
 /// Runs the kernel until it has been compared so often; checks each result.
 void run_until_compared(const std::string& source,
                         const executor::Trial& trial,
@@ -99,6 +109,23 @@ TEST_CASE("a kernel that gathers and computes much stays on lanes") {
   CHECK(!trial->prefers_rival());
 }
 
+TEST_CASE("sums by atomic operations are tried, each number added once") {
+  const Gpu gpu;
+  constexpr Word kThreads = 200'000;
+  std::vector<Word> in(kThreads);
+  std::vector<Word> expected(4097);
+  for (Word i = 0; i < kThreads; ++i) {
+    in[i] = i * 2654435761U;
+    expected[in[i] & 4095] += in[i] >> 12;
+    expected[4096] -= 1;
+  }
+  const auto pipeline = gpu.pipeline(kSums, "f");
+  const executor::Trial* trial = trial_of(pipeline);
+  REQUIRE(trial != nullptr);
+
+  run_until_compared(kSums, *trial, pipeline, gpu, kThreads, in, expected);
+}
+
 TEST_CASE("nothing is tried where both are alike, or their results might not be") {
   const Gpu gpu;
   for (const char* body :
@@ -110,6 +137,13 @@ TEST_CASE("nothing is tried where both are alike, or their results might not be"
         "out[i * 7] = simd_sum(out[i * 7]);",
         // What is added first depends on who comes first.
         "atomic_fetch_add_explicit((device atomic_float*)out + (uint(out[i]) & 7), 0.1f, "
+        "memory_order_relaxed);",
+        // A sum before a maximum is not one behind it.
+        "device atomic_int* at = (device atomic_int*)out + (i * 7 & 7); "
+        "atomic_fetch_add_explicit(at, 3, memory_order_relaxed); "
+        "atomic_fetch_max_explicit(at, 5, memory_order_relaxed);",
+        // Everybody sees who was first.
+        "out[i * 7] = atomic_fetch_add_explicit((device atomic_int*)out, 3, "
         "memory_order_relaxed);"}) {
     CAPTURE(std::string(body));
     const auto pipeline = gpu.pipeline(
