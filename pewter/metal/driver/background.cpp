@@ -1,15 +1,13 @@
 #include "pewter/metal/driver/background.h"
 
-#include <atomic>
 #include <condition_variable>
-#include <cstdint>
 #include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <thread>
 #include <vector>
 
-#include "pewter/base/thread.h"
+#include "pewter/base/process_instance.h"
 #include "pewter/metal/executor/executor.h"
 #include "pewter/metal/foundation/autorelease_pool.h"
 
@@ -19,23 +17,6 @@ namespace {
 /// Threads that are started as tasks come, up to one for each core.
 class TaskQueue {
  public:
-  /// That of this process: a forked child has none of its parent's threads, and what waits for them
-  /// there is the parent's to do. The parent's stays in the child as it was, perhaps locked for
-  /// ever.
-  static TaskQueue& instance() {
-    static const int registered = std::atexit(&end_at_exit);
-    static_cast<void>(registered);
-    TaskQueue* known = instance_.load(std::memory_order_acquire);
-    while (known == nullptr || known->made_in_ != fork_generation()) {
-      auto* const made = new TaskQueue;
-      if (instance_.compare_exchange_strong(known, made)) {
-        return *made;
-      }
-      delete made;
-    }
-    return *known;
-  }
-
   void add(std::function<void()> task) {
     std::scoped_lock lock(mutex_);
     if (stopping_) {
@@ -48,16 +29,7 @@ class TaskQueue {
     changed_.notify_one();
   }
 
- private:
-  // What runs is finished and what waits is dropped, so that no task outlives the program's
-  // statics.
-  static void end_at_exit() {
-    TaskQueue* const known = instance_.load(std::memory_order_acquire);
-    if (known != nullptr && known->made_in_ == fork_generation()) {
-      known->end();
-    }
-  }
-
+  /// Finishes what runs and drops what waits.
   void end() {
     {
       std::scoped_lock lock(mutex_);
@@ -69,6 +41,7 @@ class TaskQueue {
     }
   }
 
+ private:
   void work() {
     std::unique_lock lock(mutex_);
     while (true) {
@@ -90,9 +63,6 @@ class TaskQueue {
     }
   }
 
-  static constinit inline std::atomic<TaskQueue*> instance_ = nullptr;
-
-  const std::uint32_t made_in_ = fork_generation();
   std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::deque<std::function<void()>> tasks_;
@@ -101,10 +71,22 @@ class TaskQueue {
   bool stopping_ = false;
 };
 
+// In a forked child, what waits for the parent's threads is the parent's to do.
+constinit ProcessInstance<TaskQueue> process_queue;
+
+// No task may outlive the program's statics.
+void end_at_exit() {
+  if (TaskQueue* const queue = process_queue.find()) {
+    queue->end();
+  }
+}
+
 }  // namespace
 
 void run_in_background(std::function<void()> task) {
-  TaskQueue::instance().add(std::move(task));
+  static const int registered = std::atexit(&end_at_exit);
+  static_cast<void>(registered);
+  process_queue.get().add(std::move(task));
 }
 
 }  // namespace pewter::driver

@@ -17,7 +17,6 @@ thread_local bool is_callback_thread = false;
 }  // namespace
 
 struct CallbackThread::State : std::enable_shared_from_this<State> {
-  const std::uint32_t made_in = fork_generation();
   // How often the thread was woken, and how many functions came.
   std::atomic<std::uint32_t> wakes = 0;
   std::atomic<std::uint32_t> arrivals = 0;
@@ -105,6 +104,14 @@ struct CallbackThread::State : std::enable_shared_from_this<State> {
     }
   }
 
+  void stop() {
+    const std::scoped_lock lock(mutex);
+    is_stopping = true;
+    if (is_running || can_call()) {
+      wake();
+    }
+  }
+
   /// Sees to it that the thread calls what is there. With the mutex held.
   void wake() {
     wakes.fetch_add(1);
@@ -118,36 +125,17 @@ struct CallbackThread::State : std::enable_shared_from_this<State> {
   }
 };
 
-CallbackThread::CallbackThread() : owned_(std::make_shared<State>()), state_(owned_.get()) {}
+CallbackThread::SharedState::SharedState() : state(std::make_shared<State>()) {}
 
 CallbackThread::~CallbackThread() {
-  State& own = state();
-  std::scoped_lock lock(own.mutex);
-  own.is_stopping = true;
-  if (own.is_running || own.can_call()) {
-    own.wake();
+  if (SharedState* const shared = states_.find()) {
+    shared->state->stop();
   }
-}
-
-CallbackThread::State& CallbackThread::state() {
-  State* known = state_.load(std::memory_order_acquire);
-  if (known->made_in == fork_generation()) {
-    return *known;
-  }
-  static std::mutex mutex;
-  const std::scoped_lock lock(mutex);
-  known = state_.load(std::memory_order_acquire);
-  if (known->made_in != fork_generation()) {
-    // That of the parent stays as its thread has left it, perhaps locked for ever.
-    static_cast<void>(new std::shared_ptr<State>(std::move(owned_)));
-    owned_ = std::make_shared<State>();
-    state_.store(owned_.get(), std::memory_order_release);
-  }
-  return *owned_;
+  states_.destroy();
 }
 
 void CallbackThread::call(std::function<void()> function, Caller caller) {
-  State& own = state();
+  State& own = *states_.get().state;
   std::scoped_lock lock(own.mutex);
   own.functions.push_back(std::move(function));
   own.arrivals.fetch_add(1, std::memory_order_relaxed);
@@ -159,7 +147,7 @@ void CallbackThread::call(std::function<void()> function, Caller caller) {
 
 void CallbackThread::help_until_zero(const std::atomic<std::uint32_t>& pending) {
   // A function may drop the last reference to this.
-  const std::shared_ptr<State> own = state().shared_from_this();
+  const std::shared_ptr<State> own = states_.get().state;
   own->help_until_zero(pending);
 }
 

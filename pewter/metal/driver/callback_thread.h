@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 
+#include "pewter/base/process_instance.h"
+
 namespace pewter::driver {
 
 /// Calls functions of the program one after another, on a thread that is started when it is needed.
@@ -14,7 +16,7 @@ namespace pewter::driver {
 /// thread.
 class CallbackThread {
  public:
-  CallbackThread();
+  CallbackThread() = default;
   /// Functions that are waiting are still called.
   ~CallbackThread();
   CallbackThread(const CallbackThread&) = delete;
@@ -35,13 +37,15 @@ class CallbackThread {
  private:
   struct State;
 
-  /// That of this process: a forked child begins anew, without the functions of its parent.
-  State& state();
-
   // Shared with the thread, which may have to outlive its owner: the function that it calls can
   // drop the last reference.
-  std::shared_ptr<State> owned_;
-  std::atomic<State*> state_;
+  struct SharedState {
+    SharedState();
+    std::shared_ptr<State> state;
+  };
+
+  // A forked child begins anew, without the functions of its parent.
+  ProcessInstance<SharedState> states_;
 };
 
 }  // namespace pewter::driver

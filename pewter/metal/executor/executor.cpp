@@ -6,8 +6,8 @@
 #include "pewter/base/environment.h"
 #include "pewter/base/float_environment.h"
 #include "pewter/base/log.h"
+#include "pewter/base/process_instance.h"
 #include "pewter/metal/executor/grid_run.h"
-#include "pewter/metal/executor/process_instance.h"
 
 namespace pewter::executor {
 namespace {
@@ -22,10 +22,12 @@ class SharedPool : public WorkerPool {
                                                                : Placement::Free) {}
 };
 
+constinit ProcessInstance<SharedPool> shared_pool;
+
 }  // namespace
 
 WorkerPool& worker_pool() {
-  return ProcessInstance<SharedPool>::get();
+  return shared_pool.get();
 }
 
 Fault run(const Dispatch& dispatch) {

@@ -8,9 +8,9 @@
 #include <mutex>
 
 #include "pewter/base/environment.h"
+#include "pewter/base/process_instance.h"
 #include "pewter/base/thread.h"
 #include "pewter/metal/executor/fault.h"
-#include "pewter/metal/executor/process_instance.h"
 
 namespace pewter::executor {
 namespace {
@@ -123,11 +123,17 @@ class Watchdog {
   bool started_ = false;
 };
 
+namespace {
+
+constinit ProcessInstance<Watchdog> process_watchdog;
+
+}  // namespace
+
 WatchedThread::WatchedThread(Execution& execution)
     : execution_(execution), thread_(pthread_self()) {}
 
 WatchedThread::~WatchedThread() {
-  if (watchdog_ == &ProcessInstance<Watchdog>::get()) {
+  if (watchdog_ == &process_watchdog.get()) {
     watchdog_->remove(*this);
   }
 }
@@ -137,7 +143,7 @@ void WatchedThread::begin(std::uint64_t deadline_ns) {
     return;
   }
   // A thread that has been forked is known to its parent's watchdog only.
-  Watchdog& watchdog = ProcessInstance<Watchdog>::get();
+  Watchdog& watchdog = process_watchdog.get();
   if (watchdog_ != &watchdog) {
     previous_ = next_ = nullptr;
     watchdog.add(*this);
