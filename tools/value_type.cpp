@@ -161,11 +161,7 @@ std::string numpy_name(Element element) {
 
 bool element_of_numpy_name(std::string_view name, Element& element) {
   for (const ElementRow& entry : kElements) {
-    const std::string_view numpy = entry.numpy;
-    // One byte has no order, so NumPy's readers accept any mark before it.
-    const bool same =
-        entry.bytes == 1 ? name.size() == 3 && name.substr(1) == numpy.substr(1) : name == numpy;
-    if (!numpy.empty() && same) {
+    if (!name.empty() && name == entry.numpy) {
       element = entry.element;
       return true;
     }

@@ -53,28 +53,47 @@ TEST_CASE("every cut of a good header is refused") {
   CHECK(error_of(good) == "accepted");
 }
 
-TEST_CASE("dictionaries with anything but the three keys are refused") {
-  for (const char* text : {
-           "{}",
-           "{'descr': '<f4', 'shape': (1,)}",
-           "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'extra': 1}",
-           "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}",
-           "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} junk",
-           "{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}",
-           "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
-           "{'descr': '<f4', 'fortran_order': False, 'shape': (1.5,)}",
-           "{'descr': '<f4', 'fortran_order': False, 'shape': [1]}",
-           "{'descr': __import__('os'), 'fortran_order': False, 'shape': (1,)}",
-           "{'descr': '<f4\x1b[2J', 'fortran_order': False, 'shape': (1,)}",
-       }) {
-    CAPTURE(text);
-    CHECK(error_of(file_of(text)) == "f.npy: damaged .npy header");
+TEST_CASE("what no header of NumPy has in it is named") {
+  const auto refusal = [](const std::string& text) {
+    const std::string error = error_of(file_of(text));
+    const std::string start = "f.npy: damaged .npy header: ";
+    return error.starts_with(start) ? error.substr(start.size()) : error;
+  };
+  const std::string missing = "descr, fortran_order or shape is missing";
+
+  CHECK(refusal("") == "no '{' where one belongs");
+  CHECK(refusal("{}") == missing);
+  CHECK(refusal("{'descr': '<f4', 'shape': (1,)}") == missing);
+  CHECK(refusal("{'descr': '<f4' 'shape': (1,)}") == "no '}' where one belongs");
+  CHECK(refusal("{'\x1b[2J': 1}") == "unknown key '\\x1b[2J'");
+  CHECK(refusal("{descr: '<f4'}") == "a key is not a string");
+  CHECK(refusal("{'descr': '<f4', 'descr': '<f4'}") == "a key appears twice");
+  CHECK(refusal(dictionary("<f4", "(1,)") + " junk") == "more than one dictionary");
+  CHECK(refusal("{'fortran_order': 0}") == "fortran_order is neither True nor False");
+  CHECK(refusal("{'descr': __import__('os')}") == "descr is not a string");
+}
+
+TEST_CASE("shapes that are no tuple of whole numbers are refused, as NumPy does") {
+  for (const char* shape :
+       {"(6)", "6", "[6]", "(,)", "(6,,)", "(-1,)", "(1.5,)", "(1 2)", "(True,)", "((6,),)"}) {
+    CAPTURE(shape);
+    CHECK(error_of(file_of(dictionary("<f4", shape))) ==
+          "f.npy: damaged .npy header: the shape is not a tuple of whole numbers");
+  }
+  CHECK(error_of(file_of(dictionary("<f4", "(1, 06)"))) ==
+        "f.npy: damaged .npy header: 06 in the shape begins with 0");
+  for (const char* shape : {"()", "(0,)", "(00,)", "(6,)", "(6,7)", "( 6 ,\t7,\r\n)", "(6L, 7L)"}) {
+    CAPTURE(shape);
+    CHECK(error_of(file_of(dictionary("<f4", shape))) == "accepted");
   }
 }
 
 TEST_CASE("types that Metal lacks are named") {
   CHECK(error_of(file_of(dictionary("<f8", "(1,)"))) ==
         "f.npy: Metal has no type for NumPy's '<f8'; convert with astype('float32') or another");
+  CHECK(error_of(file_of(dictionary("<f4\x1b[2J", "(1,)"))) ==
+        "f.npy: Metal has no type for NumPy's '<f4\\x1b[2J'; convert with astype('float32') or "
+        "another");
   CHECK(error_of(file_of(dictionary("|O", "(1,)"))) != "accepted");
   CHECK(error_of(file_of(dictionary(">f4", "(1,)"))) != "accepted");
   CHECK(error_of(file_of("{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (1,)}")) ==
@@ -90,7 +109,7 @@ TEST_CASE("shapes that overflow are refused") {
   CHECK(error_of(file_of(dictionary("<f4", "(4294967296, 4294967296)"))) ==
         "f.npy: array of 4294967296 x 4294967296 elements is too large");
   CHECK(error_of(file_of(dictionary("<f4", "(99999999999999999999,)"))) ==
-        "f.npy: damaged .npy header");
+        "f.npy: damaged .npy header: 99999999999999999999 in the shape is too large");
   std::string many = "(";
   for (int i = 0; i < 33; ++i) {
     many += "1, ";

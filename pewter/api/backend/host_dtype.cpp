@@ -7,35 +7,34 @@
 #include <limits>
 #include <system_error>
 
+#include "pewter/array/numpy_type.h"
+
 namespace pewter::backend {
 namespace {
 
 struct Row {
   std::string_view name;
-  /// NumPy's kind and size, and its letters; each may have an order of bytes in front.
-  std::string_view codes;
-  /// Other names that NumPy and Python have for it.
-  std::string_view aliases;
+  char kind;
   std::size_t bytes;
   std::optional<Dtype> device;
 };
 
-// By HostDtype. What C calls long has 64 bits.
+// By HostDtype.
 const std::array<Row, 14> kRows = {{
-    {"bool", "b1 ?", "bool_", 1, Dtype::Bool},
-    {"uint8", "u1 B", "ubyte", 1, Dtype::UInt8},
-    {"uint16", "u2 H", "ushort", 2, Dtype::UInt16},
-    {"uint32", "u4 I", "uintc", 4, Dtype::UInt32},
-    {"uint64", "u8 L Q P N", "uint ulong ulonglong uintp", 8, Dtype::UInt64},
-    {"int8", "i1 b", "byte", 1, Dtype::Int8},
-    {"int16", "i2 h", "short", 2, Dtype::Int16},
-    {"int32", "i4 i", "intc", 4, Dtype::Int32},
-    {"int64", "i8 l q p n", "int int_ long longlong intp", 8, Dtype::Int64},
-    {"float16", "f2 e", "half", 2, Dtype::Float16},
-    {"float32", "f4 f", "single", 4, Dtype::Float32},
-    {"float64", "f8 d", "double float", 8, Dtype::Float32},
-    {"complex64", "c8 F", "csingle", 8, Dtype::Complex64},
-    {"complex128", "c16 D", "cdouble complex", 16, std::nullopt},
+    {"bool", 'b', 1, Dtype::Bool},
+    {"uint8", 'u', 1, Dtype::UInt8},
+    {"uint16", 'u', 2, Dtype::UInt16},
+    {"uint32", 'u', 4, Dtype::UInt32},
+    {"uint64", 'u', 8, Dtype::UInt64},
+    {"int8", 'i', 1, Dtype::Int8},
+    {"int16", 'i', 2, Dtype::Int16},
+    {"int32", 'i', 4, Dtype::Int32},
+    {"int64", 'i', 8, Dtype::Int64},
+    {"float16", 'f', 2, Dtype::Float16},
+    {"float32", 'f', 4, Dtype::Float32},
+    {"float64", 'f', 8, Dtype::Float32},
+    {"complex64", 'c', 8, Dtype::Complex64},
+    {"complex128", 'c', 16, std::nullopt},
 }};
 static_assert(kRows.size() == static_cast<std::size_t>(HostDtype::Complex128) + 1);
 
@@ -99,14 +98,14 @@ std::string_view name_of(HostDtype dtype) {
 }
 
 std::optional<HostDtype> host_dtype_named(std::string_view name) {
-  const std::string_view code = without_order(name);
-  for (std::size_t i = 0; i < kRows.size(); ++i) {
-    const Row& known = kRows[i];
-    if (has_word(known.codes, code) || name == known.name || has_word(known.aliases, name)) {
-      return static_cast<HostDtype>(i);
-    }
+  const std::optional<NumpyType> type = numpy_type_named(name);
+  if (!type) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  const auto* const found = std::find_if(kRows.begin(), kRows.end(), [&](const Row& known) {
+    return known.kind == type->kind && known.bytes == type->bytes;
+  });
+  return static_cast<HostDtype>(found - kRows.begin());
 }
 
 std::optional<std::size_t> other_dtype_bytes(std::string_view name) {

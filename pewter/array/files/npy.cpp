@@ -3,14 +3,15 @@
 #include <pewter/npy.h>
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <utility>
 
 #include "pewter/array/files/checked_shape.h"
 #include "pewter/array/files/file_error.h"
+#include "pewter/array/numpy_type.h"
 
 namespace pewter {
 namespace {
@@ -24,12 +25,13 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 /// else.
 class DictionaryReader {
  public:
-  DictionaryReader(std::string_view text, const std::string& path) : text_(text), path_(path) {}
+  DictionaryReader(std::string_view text, int version, const std::string& path)
+      : text_(text), version_(version), path_(path) {}
 
   void read(NpyHeader& header) {
     expect('{');
     while (!accept('}')) {
-      const std::string_view key = string();
+      const std::string_view key = string("a key");
       expect(':');
       member(key, header);
       if (!accept(',')) {
@@ -38,8 +40,11 @@ class DictionaryReader {
       }
     }
     skip_spaces();
-    if (!text_.empty() || seen_ != kAllKeys) {
-      damaged();
+    if (!text_.empty()) {
+      damaged("more than one dictionary");
+    }
+    if (seen_ != kAllKeys) {
+      damaged("descr, fortran_order or shape is missing");
     }
   }
 
@@ -48,8 +53,11 @@ class DictionaryReader {
   static constexpr unsigned kOrder = 2;
   static constexpr unsigned kShape = 4;
   static constexpr unsigned kAllKeys = kDescr | kOrder | kShape;
+  static constexpr std::string_view kNoTuple = "the shape is not a tuple of whole numbers";
 
-  [[noreturn]] void damaged() const { file_error("{}: damaged .npy header", path_); }
+  [[noreturn]] void damaged(std::string_view what) const {
+    file_error("{}: damaged .npy header: {}", path_, what);
+  }
 
   void member(std::string_view key, NpyHeader& header) {
     if (key == "descr") {
@@ -62,13 +70,13 @@ class DictionaryReader {
       once(kShape);
       header.shape = tuple();
     } else {
-      damaged();
+      damaged(fmt::format("unknown key '{}'", files::printable(key)));
     }
   }
 
   void once(unsigned key) {
     if ((seen_ & key) != 0) {
-      damaged();
+      damaged("a key appears twice");
     }
     seen_ |= key;
   }
@@ -78,66 +86,61 @@ class DictionaryReader {
     if (!text_.empty() && text_.front() == '[') {
       file_error("{}: arrays of records are not supported", path_);
     }
-    header.descr = string();
-    // An order, a kind and a size; all else (text, objects, dates) has no size that could be known.
-    const std::string_view descr = header.descr;
-    const std::string_view size = descr.size() > 2 ? descr.substr(2) : "";
-    const auto [stop, code] =
-        std::from_chars(size.data(), size.data() + size.size(), header.item_bytes);
-    const bool is_number = code == std::errc() && stop == size.data() + size.size();
-    if (!is_number || !is_known(descr[0], descr[1], header.item_bytes)) {
+    const std::string_view name = string("descr");
+    const std::optional<NumpyType> type = numpy_type_named(name);
+    if (!type) {
       file_error(
           "{}: Metal has no type for NumPy's '{}'; convert with astype('float32') or another",
-          path_, descr);
+          path_, files::printable(name));
     }
-    header.kind = descr[1];
-    constexpr bool kIsLittle = std::endian::native == std::endian::little;
-    header.is_swapped = header.item_bytes > 1 && descr[0] == (kIsLittle ? '>' : '<');
-  }
-
-  static bool is_known(char order, char kind, std::size_t bytes) {
-    if (std::string_view("<>|=").find(order) == std::string_view::npos) {
-      return false;
-    }
-    switch (kind) {
-      case 'b':
-        return bytes == 1;
-      case 'i':
-      case 'u':
-        return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
-      case 'f':
-        return bytes == 2 || bytes == 4 || bytes == 8;
-      case 'c':
-        return bytes == 8 || bytes == 16;
-      default:
-        return false;
-    }
+    header.descr = type->descr();
+    header.kind = type->kind;
+    header.item_bytes = type->bytes;
+    header.is_swapped = type->is_swapped;
   }
 
   std::vector<std::uint64_t> tuple() {
     std::vector<std::uint64_t> shape;
-    expect('(');
+    if (!accept('(')) {
+      damaged(kNoTuple);
+    }
     while (!accept(')')) {
       if (shape.size() == kMaxDimensions) {
         file_error("{}: more than {} dimensions", path_, kMaxDimensions);
       }
       shape.push_back(number());
-      if (!accept(',')) {
-        expect(')');
-        break;
+      if (accept(',')) {
+        continue;
       }
+      // In Python (6) is a number, and (6,) is a tuple.
+      if (!accept(')') || shape.size() == 1) {
+        damaged(kNoTuple);
+      }
+      break;
     }
     return shape;
   }
 
   std::uint64_t number() {
     skip_spaces();
-    std::uint64_t value = 0;
-    const auto [stop, code] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
-    if (code != std::errc()) {
-      damaged();
+    const std::size_t length = std::min(text_.find_first_not_of("0123456789"), text_.size());
+    const std::string_view digits = text_.substr(0, length);
+    if (digits.empty()) {
+      damaged(kNoTuple);
     }
-    text_.remove_prefix(static_cast<std::size_t>(stop - text_.data()));
+    // Python reads no other number that begins so.
+    if (digits[0] == '0' && digits.find_first_not_of('0') != digits.npos) {
+      damaged(fmt::format("{} in the shape begins with 0", files::printable(digits)));
+    }
+    std::uint64_t value = 0;
+    if (std::from_chars(text_.data(), text_.data() + text_.size(), value).ec != std::errc()) {
+      damaged(fmt::format("{} in the shape is too large", files::printable(digits)));
+    }
+    text_.remove_prefix(length);
+    // What Python 2 wrote behind long numbers.
+    if (version_ <= 2) {
+      accept('L');
+    }
     return value;
   }
 
@@ -150,30 +153,24 @@ class DictionaryReader {
         return value;
       }
     }
-    damaged();
+    damaged("fortran_order is neither True nor False");
   }
 
-  std::string_view string() {
+  std::string_view string(std::string_view what) {
     skip_spaces();
-    if (text_.empty() || (text_.front() != '\'' && text_.front() != '"')) {
-      damaged();
-    }
-    const auto end = text_.find(text_.front(), 1);
-    if (end == std::string_view::npos) {
-      damaged();
+    const bool is_quoted = !text_.empty() && (text_.front() == '\'' || text_.front() == '"');
+    const auto end = is_quoted ? text_.find(text_.front(), 1) : text_.npos;
+    if (end == text_.npos) {
+      damaged(fmt::format("{} is not a string", what));
     }
     const std::string_view content = text_.substr(1, end - 1);
     text_.remove_prefix(end + 1);
-    // The text may end up on a terminal.
-    if (!std::all_of(content.begin(), content.end(), [](char c) { return c >= ' ' && c <= '~'; })) {
-      damaged();
-    }
     return content;
   }
 
   void expect(char letter) {
     if (!accept(letter)) {
-      damaged();
+      damaged(fmt::format("no '{}' where one belongs", letter));
     }
   }
 
@@ -187,12 +184,11 @@ class DictionaryReader {
   }
 
   void skip_spaces() {
-    while (!text_.empty() && (text_.front() == ' ' || text_.front() == '\n')) {
-      text_.remove_prefix(1);
-    }
+    text_.remove_prefix(std::min(text_.find_first_not_of(" \t\n\f\r"), text_.size()));
   }
 
   std::string_view text_;
+  const int version_;
   const std::string& path_;
   unsigned seen_ = 0;
 };
@@ -227,7 +223,7 @@ NpyHeader parse_npy_header(std::string_view start, const std::string& path) {
   }
 
   NpyHeader header;
-  DictionaryReader(start.substr(text_offset, length), path).read(header);
+  DictionaryReader(start.substr(text_offset, length), major, path).read(header);
   header.data_offset = text_offset + length;
   header.byte_count = header.item_bytes;
   for (const std::uint64_t dimension : header.shape) {

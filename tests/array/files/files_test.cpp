@@ -105,6 +105,27 @@ TEST_CASE("files of doubles, in either order of bytes, become float32") {
   CHECK(loaded.to_vector<float>() == std::vector<float>{1.5F, -2.0F});
 }
 
+TEST_CASE("types in .npy files may have any name that NumPy has for them") {
+  const TemporaryDirectory directory;
+  const auto loaded = [&](const std::string& name, const std::string& data) {
+    const std::string header = "{'descr': '" + name + "', 'fortran_order': False, 'shape': (2,), }";
+    std::string file("\x93NUMPY\x01\x00", 8);
+    file += static_cast<char>(header.size());
+    file += '\0';
+    return pewter::load(directory.write("n.npy", file + header + from_hex(data)));
+  };
+  for (const char* name : {"f4", "=f4", "|f4", "f", "float32", "single"}) {
+    CAPTURE(name);
+    CHECK(loaded(name, "0000c03f000000c0").to_vector<float>() == std::vector<float>{1.5F, -2.0F});
+  }
+  CHECK(loaded(">f", "3fc00000c0000000").to_vector<float>() == std::vector<float>{1.5F, -2.0F});
+  CHECK(loaded("double", "000000000000f83f00000000000000c0").to_vector<float>() ==
+        std::vector<float>{1.5F, -2.0F});
+  CHECK(loaded("?", "0007").to_vector<bool>() == std::vector<bool>{false, true});
+  CHECK(loaded("l", "0100000000000000ffffffffffffffff").to_vector<std::int64_t>() ==
+        std::vector<std::int64_t>{1, -1});
+}
+
 TEST_CASE("arrays of every type survive .npz files, compressed or not") {
   const TemporaryDirectory directory;
   for (const bool is_compressed : {false, true}) {

@@ -15,7 +15,7 @@ namespace pewter {
 
 /// What the start of a file says about its data.
 struct NpyHeader {
-  /// The type as NumPy writes it, for instance "<f4".
+  /// The type as NumPy itself writes it, for instance "<f4", whatever other name the file has.
   std::string descr;
   /// NumPy's kind of number: b, u, i, f or c.
   char kind = 'f';
