@@ -6,6 +6,7 @@
 #include <pewter/fast.h>
 #include <pewter/memory.h>
 #include <pewter/ops.h>
+#include <pewter/random.h>
 #include <Metal/Metal.hpp>
 
 #include <atomic>
@@ -71,6 +72,80 @@ TEST_CASE("metal-memory-and-device 7: zeros take memory when they are evaluated,
   CHECK(get_active_memory() == before);
   eval(x);
   CHECK(get_active_memory() >= before + 16384);
+}
+
+TEST_CASE("metal-memory-and-device 3: building a graph takes no memory") {
+  const array x = ones({2, 3});
+  eval(x);
+  const array host(std::vector<float>{1, 2, 3}, Placement::Host);
+  const array three(3.0F);
+  random::seed(7);
+  reset_peak_memory();
+  const std::size_t before = get_active_memory();
+
+  const std::vector<array> lazy = {
+      broadcast_to(three, {2, 3}),
+      stack({three, array(4.0F)}),
+      concatenate({reshape(three, {1}), expand_dims(three, 0)}),
+      take(x, array(1), 0),
+      take(three, array(0)),
+      sum(three),
+      x + three + 2.0F,
+      x + host,
+      matmul(x, host),
+      host.slice(2, -4, 0, -1),
+      host.slice(0, 3, 0, 2) * 2.0F,
+      where(x > three, x, three),
+      slice_update(x, three, {0, 0}, {1, 1}),
+      tile(three, {2}),
+      pad(x, {{1, 1}, {1, 1}}, three),
+      sort(host),
+      random::uniform({4}),
+      random::normal({4}),
+      random::uniform(three, array(5.0F), {4}),
+      random::bits({4}),
+      random::randint(0, 9, {4}),
+      random::permutation(5),
+      random::categorical(x),
+      quantize(ones({2, 64}))[0],
+  };
+
+  CHECK(get_active_memory() == before);
+  CHECK(get_peak_memory() == 0);
+  eval(lazy);
+  CHECK(get_active_memory() > before);
+}
+
+TEST_CASE("what is made of numbers on the host has their elements") {
+  const array three(3.0F);
+  const array host(std::vector<float>{1, 2, 3}, Placement::Host);
+
+  CHECK(broadcast_to(three, {2, 2}).to_vector<float>() == std::vector<float>(4, 3));
+  CHECK(stack({three, array(4.0F)}).to_vector<float>() == std::vector<float>{3, 4});
+  CHECK(take(reshape(three, {1}), array(0), 0).item<float>() == 3);
+  CHECK(reshape(three, {1, 1}).item<float>() == 3);
+  CHECK(sum(three).item<float>() == 3);
+  CHECK(host.slice(2, -4, 0, -1).to_vector<float>() == std::vector<float>{3, 2, 1});
+  CHECK((host.slice(2, -4, 0, -2) + 1.0F).to_vector<float>() == std::vector<float>{4, 2});
+  CHECK((host.slice(1, 1, 0, 1) + 1.0F).to_vector<float>().empty());
+}
+
+TEST_CASE("views of numbers on the host may be parts of functions that are compiled") {
+  const array three(3.0F);
+  for (const bool shapeless : {false, true}) {
+    const auto plus_row = compile(
+        [&](const std::vector<array>& inputs) {
+          const array row = concatenate({reshape(three, {1}), expand_dims(array(4.0F), 0)});
+          return std::vector<array>{inputs[0] + row, broadcast_to(inputs[1], {2})};
+        },
+        shapeless);
+
+    for (const float number : {1.0F, 2.0F}) {
+      const std::vector<array> results = plus_row({array{1.0F, 2.0F}, array(number)});
+      CHECK(results[0].to_vector<float>() == std::vector<float>{4, 6});
+      CHECK(results[1].to_vector<float>() == std::vector<float>(2, number));
+    }
+  }
 }
 
 TEST_CASE("metal-memory-and-device 20: exp of halves, contiguous or not") {

@@ -190,6 +190,10 @@ class Evaluator {
   }
 
   void run_primitive(graph::Node& node) {
+    if (node.primitive->fill_on_host(node.inputs, node)) {
+      release(node);
+      return;
+    }
     std::vector<graph::NodePointer> alive;
     std::vector<graph::Node*> outputs;
     if (!node.siblings) {

@@ -29,6 +29,12 @@ class Primitive {
                       std::span<const NodePointer> inputs,
                       std::span<Node* const> outputs) const = 0;
 
+  /// Gives the one output memory and elements that the host knows, without a stream. False, the
+  /// default, when encode() has to.
+  virtual bool fill_on_host(std::span<const NodePointer> /*inputs*/, Node& /*out*/) const {
+    return false;
+  }
+
   /// The same call on other inputs, for functions that were traced without shapes. Throws
   /// std::invalid_argument, the default, when the result cannot be derived.
   virtual std::vector<array> apply(const std::vector<array>& inputs, std::uint32_t stream) const;

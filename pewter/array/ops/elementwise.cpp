@@ -15,6 +15,7 @@
 #include "pewter/array/graph/primitive.h"
 #include "pewter/array/graph/shape.h"
 #include "pewter/array/ops/trace.h"
+#include "pewter/array/ops/upload.h"
 
 namespace pewter::ops {
 namespace {
@@ -258,14 +259,14 @@ array apply_row(const Elementwise& row,
 array usable(const array& a) {
   const graph::Node& node = a.node();
   if (node.placement == Placement::Host && !node.is_constant() && !node.is_placeholder) {
-    return a.copy(Placement::Device);
+    return uploaded(a);
   }
   return a;
 }
 
 array viewable(const array& a) {
   const bool is_on_host = a.node().placement == Placement::Host && !a.node().is_placeholder;
-  return is_on_host ? a.copy(Placement::Device) : a;
+  return is_on_host ? uploaded(a) : a;
 }
 
 array convert(const array& a, Dtype dtype, std::uint32_t stream) {

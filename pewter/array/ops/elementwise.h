@@ -76,7 +76,7 @@ array apply_row(const Elementwise& row,
 array convert(const array& a, Dtype dtype, std::uint32_t stream);
 
 /// An array that operations can work with: one on the host with several elements becomes one on the
-/// device.
+/// device, once it is evaluated.
 array usable(const array& a);
 /// The same with memory on the device, also for one element.
 array viewable(const array& a);

@@ -16,8 +16,8 @@ KernelCall::Binding& KernelCall::next() {
 }
 
 KernelCall& KernelCall::input(const graph::Node& node) {
-  if (node.is_constant()) {
-    return bytes(node.first(), size_of(node.dtype));
+  if (node.placement == Placement::Host) {
+    return bytes(node.first(), node.size * size_of(node.dtype));
   }
   return buffer(node.memory(), node.byte_offset(), runtime::Access::Read);
 }

@@ -20,7 +20,8 @@ class KernelCall {
   KernelCall(runtime::Stream& stream, const runtime::ShaderKernel& kernel)
       : stream_(stream), kernel_(kernel) {}
 
-  /// An array's memory from its first element; a constant becomes bytes.
+  /// An array's memory from its first element. One on the host becomes bytes: it must be row
+  /// contiguous and as small as those.
   KernelCall& input(const graph::Node& node);
   KernelCall& output(const graph::Node& node);
   KernelCall& buffer(const runtime::Buffer& buffer, std::size_t offset, runtime::Access access);

@@ -123,7 +123,7 @@ array shifts(int bits) {
   for (int at = 0; at < 32; at += bits) {
     places.push_back(static_cast<std::uint32_t>(at));
   }
-  return array(places);
+  return array(places, Placement::Host);
 }
 
 Shape with_last(Shape shape, std::initializer_list<std::int64_t> last) {

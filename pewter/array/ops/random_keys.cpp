@@ -29,8 +29,8 @@ ops::KeyWords& default_key() {
   return key;
 }
 
-array key_array(const ops::KeyWords& words) {
-  return array(std::vector<std::uint32_t>(words.begin(), words.end()));
+array key_array(const ops::KeyWords& words, Placement placement) {
+  return array(std::vector<std::uint32_t>(words.begin(), words.end()), placement);
 }
 
 /// What split() gives as its second half; the first becomes the default.
@@ -39,7 +39,7 @@ array next_default_key() {
   const ops::KeyWords first = ops::threefry(key, {0, 2});
   const ops::KeyWords second = ops::threefry(key, {1, 3});
   key = {first[0], second[0]};
-  return key_array({first[1], second[1]});
+  return key_array({first[1], second[1]}, Placement::Host);
 }
 
 array checked_key(const char* origin, const Key& key, StreamOrDevice s) {
@@ -187,7 +187,8 @@ array sampled(const array& logits, int axis, const Shape& shape, const Key& key,
 }  // namespace
 
 array key(std::uint64_t seed) {
-  return key_array({static_cast<std::uint32_t>(seed >> 32), static_cast<std::uint32_t>(seed)});
+  return key_array({static_cast<std::uint32_t>(seed >> 32), static_cast<std::uint32_t>(seed)},
+                   Placement::Device);
 }
 
 void seed(std::uint64_t seed) {

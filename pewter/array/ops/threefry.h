@@ -5,7 +5,8 @@
 #include <array>
 #include <cstdint>
 
-/// Arrays filled by Threefry from a key, which is a row contiguous array of two words.
+/// Arrays filled by Threefry from a key, which is a row contiguous array of two words, on the host
+/// or the device.
 namespace pewter::ops {
 
 using KeyWords = std::array<std::uint32_t, 2>;

@@ -71,7 +71,7 @@ bool TraceScope::reads_lengths() const {
 }
 
 void note_lengths_read(const graph::Node& node) {
-  if (tracing_depth > 0 && lengths_depth == 0 && !node.has_memory()) {
+  if (tracing_depth > 0 && lengths_depth == 0 && node.is_traced) {
     lengths_were_read = true;
   }
 }

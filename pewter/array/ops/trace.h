@@ -26,8 +26,8 @@ class TraceScope {
   TraceScope(const TraceScope&) = delete;
   TraceScope& operator=(const TraceScope&) = delete;
 
-  /// Whether something has looked at the lengths of a lazy array since it began: what was recorded
-  /// may then be wrong for other lengths.
+  /// Whether something has looked at lengths that follow from those of an argument since it began:
+  /// what was recorded may then be wrong for other lengths.
   bool reads_lengths() const;
 };
 
