@@ -5,6 +5,7 @@
 
 #include "pewter/base/log.h"
 #include "pewter/base/thread.h"
+#include "pewter/base/thread_owned.h"
 
 namespace pewter::foundation {
 namespace {
@@ -21,7 +22,10 @@ struct PoolStack {
   std::uint64_t next_serial = 1;
   const std::uint32_t made_in = fork_generation();
 
-  ~PoolStack();
+  PoolStack();
+  ~PoolStack() { release_all(); }
+  PoolStack(const PoolStack&) = delete;
+  PoolStack& operator=(const PoolStack&) = delete;
 
   // Releasing an object may autorelease others; they land above `begin` and go in the same sweep.
   void release_down_to(std::size_t begin) {
@@ -31,42 +35,48 @@ struct PoolStack {
       object->release();
     }
   }
+
+  void release_all() {
+    // Objects that a forked child has from its parent may wait for threads that only the parent
+    // has.
+    if (made_in == fork_generation()) {
+      release_down_to(0);
+    }
+  }
 };
 
-// Outlives the stack: an object autoreleased by a destructor of static duration has no pool left to
-// go to.
-thread_local bool stack_ended = false;
-thread_local PoolStack stack;
+// There even for destructors of static objects.
+PoolStack& stack() {
+  return ThreadOwned<PoolStack>::get();
+}
 
-PoolStack::~PoolStack() {
-  // Objects that a forked child has from its parent may wait for threads that only the parent has.
-  if (made_in == fork_generation()) {
-    release_down_to(0);
-  }
-  stack_ended = true;
+/// Releases what a thread has without a pool when it ends; also the main thread, whose stack stays.
+struct EndOfThread {
+  ~EndOfThread() { stack().release_all(); }
+  // What is never used is never destroyed.
+  void use() {}
+};
+thread_local EndOfThread end_of_thread;
+
+PoolStack::PoolStack() {
+  end_of_thread.use();
 }
 
 }  // namespace
 
 void autorelease(Object* object) {
-  if (!stack_ended) {
-    stack.objects.push_back(object);
-  }
+  stack().objects.push_back(object);
 }
 
-PoolScope::PoolScope() : mark_(stack_ended ? 0 : stack.objects.size()) {}
+PoolScope::PoolScope() : mark_(stack().objects.size()) {}
 
 PoolScope::~PoolScope() {
-  if (!stack_ended) {
-    stack.release_down_to(mark_);
-  }
+  stack().release_down_to(mark_);
 }
 
 AutoreleasePool::AutoreleasePool()
-    : Object(kClass), owner_(std::this_thread::get_id()), serial_(stack.next_serial++) {
-  if (!stack_ended) {
-    stack.pools.push_back({serial_, stack.objects.size()});
-  }
+    : Object(kClass), owner_(std::this_thread::get_id()), serial_(stack().next_serial++) {
+  stack().pools.push_back({serial_, stack().objects.size()});
 }
 
 AutoreleasePool::~AutoreleasePool() {
@@ -77,21 +87,19 @@ AutoreleasePool::~AutoreleasePool() {
         "until that thread ends or drains an older pool");
     return;
   }
-  if (stack_ended) {
-    return;
-  }
   // A pool that an older one has drained is no longer on the stack.
-  const auto own =
-      std::find_if(stack.pools.begin(), stack.pools.end(),
-                   [this](const PoolStack::Mark& mark) { return mark.serial == serial_; });
-  if (own == stack.pools.end()) {
+  PoolStack& own = stack();
+  const bool is_on_stack =
+      std::any_of(own.pools.begin(), own.pools.end(),
+                  [this](const PoolStack::Mark& mark) { return mark.serial == serial_; });
+  if (!is_on_stack) {
     return;
   }
-  while (!stack.pools.empty() && stack.pools.back().serial >= serial_) {
-    const auto mark = stack.pools.back();
-    stack.release_down_to(mark.begin);
-    if (!stack.pools.empty() && stack.pools.back().serial == mark.serial) {
-      stack.pools.pop_back();
+  while (!own.pools.empty() && own.pools.back().serial >= serial_) {
+    const auto mark = own.pools.back();
+    own.release_down_to(mark.begin);
+    if (!own.pools.empty() && own.pools.back().serial == mark.serial) {
+      own.pools.pop_back();
     }
   }
 }
@@ -123,10 +131,7 @@ void NS::AutoreleasePool::addObject(Object* pObject) {
 }
 
 void NS::AutoreleasePool::showPools() {
-  if (pewter::foundation::stack_ended) {
-    return;
-  }
-  const auto& pools = pewter::foundation::stack.pools;
-  std::fprintf(stderr, "%zu autorelease pools, %zu objects\n", pools.size(),
-               pewter::foundation::stack.objects.size());
+  const auto& stack = pewter::foundation::stack();
+  std::fprintf(stderr, "%zu autorelease pools, %zu objects\n", stack.pools.size(),
+               stack.objects.size());
 }
