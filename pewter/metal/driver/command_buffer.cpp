@@ -165,8 +165,9 @@ void CommandBuffer::wait_until_completed() {
   // A handler cannot wait for handlers: they run one after another.
   const bool waits_for_handlers = !CallbackThread::is_current();
   waiters_ += waits_for_handlers ? 1 : 0;
+  const CommandQueue::Waiting waiting(*queue_);
   if (!is_completed()) {
-    queue_->expect_waiter(true);
+    queue_->expect_waiter();
     queue_->drive(this);
   }
   if (!spin_until([this] { return is_completed(); })) {
@@ -260,7 +261,7 @@ std::unique_ptr<CommandStorage> CommandBuffer::finish() {
   status_.store(has_failed ? MTL::CommandBufferStatusError : MTL::CommandBufferStatusCompleted);
   const bool is_waited_for = waiters_.load() > 0;
   if (!is_waited_for) {
-    queue_->expect_waiter(false);
+    queue_->expect_no_waiter();
   }
   if (has_handlers) {
     // Who is counted comes to call them, and stays until they have been called.

@@ -58,8 +58,25 @@ class CommandQueue final : public Object {
 
   CallbackThread& callbacks() { return callbacks_; }
 
-  /// Tells whether somebody waited for a command buffer, and so probably will for the next.
-  void expect_waiter(bool expected) { expects_waiter_.store(expected, std::memory_order_relaxed); }
+  /// Counts a thread as one that waits for a command buffer.
+  class Waiting {
+   public:
+    explicit Waiting(CommandQueue& queue) : queue_(queue) { ++queue_.waiting_; }
+    ~Waiting() { --queue_.waiting_; }
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+
+   private:
+    CommandQueue& queue_;
+  };
+  /// Whoever waited for a command buffer that was under way will probably do so again.
+  void expect_waiter() { expects_waiter_.store(true, std::memory_order_relaxed); }
+  /// After a command buffer for which nobody waits: perhaps somebody does for one behind it.
+  void expect_no_waiter() {
+    if (waiting_.load(std::memory_order_relaxed) == 0) {
+      expects_waiter_.store(false, std::memory_order_relaxed);
+    }
+  }
 
   Ref<String> label;
   /// For command buffers that have none of their own; may be null.
@@ -97,6 +114,7 @@ class CommandQueue final : public Object {
   std::atomic<bool> is_posted_ = false;
   std::atomic<bool> is_driven_ = false;
   std::atomic<bool> expects_waiter_ = false;
+  std::atomic<std::uint32_t> waiting_ = 0;
 
   // Belong to the thread that drives, or to the one that wakes a parked queue.
   executor::GridRun run_;
