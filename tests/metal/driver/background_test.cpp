@@ -21,11 +21,11 @@ void run_one() {
   is_done.wait(false);
 }
 
-const pid_t test_process = getpid();
+const pid_t kTestProcess = getpid();
 // Registered before all others, so that it comes last but for a sanitizer's, which would look for
 // leaks in forked children and find what their parent's threads hold.
-[[maybe_unused]] const int registered = std::atexit([] {
-  if (getpid() != test_process) {
+[[maybe_unused]] const int kRegistered = std::atexit([] {
+  if (getpid() != kTestProcess) {
     _exit(0);
   }
 });
