@@ -107,6 +107,8 @@ GOALS = [
     (r"^array_matmul_", r"^OpenBLAS$", 0.95),
     (r"^array_(add|gaussian|sum|softmax)_16M", r"^bandwidth$", 0.8),
     (r"^array_(?!operation_waited)", r"^(NumPy|MLX|PyTorch)$", 1.0),
+    # These end in scalar mode themselves: the same code twice, and what comparing them costs.
+    (r"^divergent_(interpreter|rows)", r"^pewter, scalar mode$", 0.98),
     (r"^divergent_", r"^pewter, scalar mode$", 1.0),
     (r"^(dispatch_queued|dispatch_round_trip)$", r"^PoCL$", 10.0),
     (r"^compile_(first|cold)$", r"^PoCL$", 2.0),
