@@ -40,7 +40,7 @@ TEST_CASE("a rival that is faster runs whole blocks from then on") {
 }
 
 TEST_CASE("a rival that is slower, or hardly faster, runs nothing") {
-  for (const std::uint64_t rival_ns : {460'000, 20'000, 9'800}) {
+  for (const std::uint64_t rival_ns : {460'000, 20'000, 9'900}) {
     Trial trial;
 
     compare(trial, 10'000, rival_ns);
@@ -73,6 +73,20 @@ TEST_CASE("other data may change the preference, at growing distances") {
 
   CHECK(!is_early);
   CHECK(trial.comparisons() == 2);
+  CHECK(!trial.prefers_rival());
+}
+
+TEST_CASE("of two that are nearly as fast, the one that runs goes on") {
+  Trial trial;
+  compare(trial, 10'000, 9'600);
+  const bool changed = trial.prefers_rival();
+
+  compare(trial, 9'900, 10'000);
+  const bool stayed = trial.prefers_rival();
+  compare(trial, 9'600, 10'000);
+
+  CHECK(changed);
+  CHECK(stayed);
   CHECK(!trial.prefers_rival());
 }
 
