@@ -170,7 +170,6 @@ void describe_convergence(const llvm::Module& module, KernelCode& code) {
   const Convergence convergence = find_convergence(module);
   code.uses_barriers = convergence.barriers;
   code.uses_simdgroup = convergence.simdgroup;
-  code.uses_atomics = find_atomic_use(module).any;
 }
 
 /// Leaves nothing of how numbers are computed to LLVM, but for a function that does so itself.
@@ -199,6 +198,7 @@ Result<KernelCode> compile_scalar(llvm::Module& module,
   bind_arguments(module, code);
   resolve_for_thread(*module.getFunction(kThreadFunction));
   describe_convergence(module, code);
+  code.uses_atomics = find_atomic_use(module).any;
   code.needs_fibers = code.uses_barriers || code.uses_simdgroup;
   build_entry_point(module, plan, code.needs_fibers);
   if (code.needs_fibers) {
@@ -224,13 +224,13 @@ unsigned vector_registers(const llvm::TargetMachine& machine, const llvm::Functi
 bool may_lose_to_scalar(const KernelCode& code,
                         const spmd::Programs& programs,
                         bool has_loops,
-                        bool shows_order) {
+                        const AtomicUse& atomics) {
   const spmd::Tally& tally = programs.tally;
   const unsigned scattered =
       tally.count(spmd::Form::StridedAccess) + tally.count(spmd::Form::Gather);
   const bool parts = has_loops && tally.count(spmd::Form::DivergentBranch) > 0;
-  return (scattered > 0 || parts || code.uses_atomics) && !shows_order && !programs.has_row_sums &&
-         !code.uses_barriers && !code.uses_simdgroup && !code.uses_log;
+  return (scattered > 0 || parts || atomics.any) && !atomics.shows_order &&
+         !programs.has_row_sums && !code.uses_barriers && !code.uses_simdgroup && !code.uses_log;
 }
 
 void explain(const spmd::Programs& programs, const spmd::Width& width, KernelExplanation& result) {
@@ -293,6 +293,8 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   bind_arguments(module, code);
   code.streamed_buffers = find_streamed_buffers(thread);
   describe_convergence(module, code);
+  const AtomicUse atomics = find_atomic_use(module);
+  code.uses_atomics = atomics.any;
   const bool is_exact = plan.shape.kind == GroupShape::Kind::Exact;
   const auto [size_x, size_y, size_z] = plan.shape.size;
   spmd::WidthHints hints;
@@ -321,14 +323,13 @@ Result<KernelCode> compile_programs(llvm::Module& module,
   code.handles_parts = plan.parts == GroupParts::Needed || (has_parts && size < kSmallInstructions);
   const bool loops = has_loops(thread);
   const bool is_brief = size < kSmallInstructions && !loops;
-  const bool shows_order = find_atomic_use(module).shows_order;
   auto programs = spmd::vectorise(thread, optimiser.functions(), lanes, code.handles_parts);
   if (!programs) {
     return std::move(programs).error();
   }
   show(module, "vectorisation");
   explain(*programs, width, code.explanation);
-  code.may_lose_to_scalar = may_lose_to_scalar(code, *programs, loops, shows_order);
+  code.may_lose_to_scalar = may_lose_to_scalar(code, *programs, loops, atomics);
   if (plan.programs_only) {
     return code;
   }

@@ -276,13 +276,18 @@ void split_between_blocks(llvm::Function& function) {
   }
 }
 
-}  // namespace
-
-void split_values(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+/// What the scalarizer would leave whole.
+void expand_operations(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
   expand_memory_intrinsics(function, analyses.getResult<llvm::TargetIRAnalysis>(function));
   expand_bit_casts(function);
   expand_overflow_checks(function);
   analyses.invalidate(function, llvm::PreservedAnalyses::none());
+}
+
+}  // namespace
+
+void split_values(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+  expand_operations(function, analyses);
   llvm::ScalarizerPassOptions options;
   options.ScalarizeLoadStore = true;
   options.ScalarizeVariableInsertExtract = true;
@@ -293,10 +298,7 @@ void split_values(llvm::Function& function, llvm::FunctionAnalysisManager& analy
   passes.addPass(llvm::EarlyCSEPass(true));
   passes.run(function, analyses);
   // What has come together again on the way.
-  expand_memory_intrinsics(function, analyses.getResult<llvm::TargetIRAnalysis>(function));
-  expand_bit_casts(function);
-  expand_overflow_checks(function);
-  analyses.invalidate(function, llvm::PreservedAnalyses::none());
+  expand_operations(function, analyses);
   llvm::FunctionPassManager again;
   again.addPass(llvm::ScalarizerPass(options));
   again.addPass(llvm::EarlyCSEPass());
